@@ -1,0 +1,17 @@
+"""
+symptom: rank 0 fails to download, the others wait until the timeout
+source: course list of mistakes
+exercise: 1.4
+says: barrier
+verdict: hung
+"""
+import torch.distributed as dist
+
+
+def rank_zero_first(fn):
+    if dist.get_rank() == 0:
+        result = fn()
+    dist.barrier()
+    if dist.get_rank() != 0:
+        result = fn()
+    return result
