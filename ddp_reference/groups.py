@@ -1,0 +1,80 @@
+"""The process group: made with a timeout, destroyed in every case (lesson 02)."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+
+from ddp_reference.errors import UserError
+from ddp_reference.ranks import Ranks
+
+
+@dataclass(frozen=True)
+class World:
+    """What a function needs to know about the ranks. The process group exists while it is in use.
+
+    Attributes:
+        rank, size: This process's number, from 0, and how many there are.
+        device: Where its tensors live.
+        backend: What carries messages between ranks: gloo (CPU), nccl (CUDA), xccl (Intel GPUs).
+    """
+
+    rank: int
+    size: int
+    device: torch.device
+    backend: str
+
+    def raise_together(self, error: Exception | None) -> None:
+        """Raise on every rank if any rank has failed. All ranks call it.
+
+        A rank that raises alone leaves the others waiting in their next collective.
+
+        Args:
+            error: What went wrong on this rank, or None.
+
+        Raises:
+            UserError: With the message of the lowest rank that failed.
+        """
+        messages: list[str | None] = [None] * self.size
+        dist.all_gather_object(messages, None if error is None else str(error))
+        for rank, message in enumerate(messages):
+            if message is not None:
+                raise UserError(f"rank {rank}: {message}") from error
+
+
+@contextmanager
+def process_group(ranks: Ranks, device: torch.device, timeout_s: float) -> Iterator[World]:
+    """Make the default process group, and destroy it on success and on error.
+
+    A process that no launcher started gets a group of one. So there is one path through the
+    program, and the path that is tested in one process is the path that runs on many.
+
+    Raises:
+        UserError: The other ranks did not come within timeout_s seconds.
+    """
+    backend = dist.get_default_backend_for_device(device)
+    alone = {} if ranks.launched else {"store": dist.HashStore(), "rank": 0, "world_size": 1}
+    try:
+        dist.init_process_group(
+            backend,
+            timeout=timedelta(seconds=timeout_s),
+            # Binds NCCL to this GPU now: a wrong set-up fails here, not in the first collective,
+            # and barrier() need not guess the device.
+            device_id=None if device.type == "cpu" else device,
+            **alone,
+        )
+    except dist.DistError as error:
+        address = f"{os.environ.get('MASTER_ADDR')}:{os.environ.get('MASTER_PORT')}"
+        raise UserError(
+            f"rank {ranks.rank} did not meet all {ranks.world_size} ranks at {address} within "
+            f"{timeout_s:g} s; is one missing, or was one started with another address? ({error})",
+            shared=False,
+        ) from error
+    try:
+        yield World(ranks.rank, ranks.world_size, device, backend)
+    finally:
+        dist.destroy_process_group()

@@ -1,0 +1,56 @@
+"""The model that is trained: a small network of our own, or one of torchvision's (lesson 04)."""
+
+import torch
+from torch import Tensor, nn
+
+from ddp_reference.errors import UserError
+
+
+def small_cnn(channels: int, classes: int) -> nn.Module:
+    """Three convolutions and a linear layer, for images of 8x8 pixels and more.
+
+    No BatchNorm and no dropout: what it learns from a global batch does not depend on the number
+    of ranks that share the batch.
+    """
+    return nn.Sequential(
+        nn.Conv2d(channels, 16, kernel_size=3, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(16, 32, kernel_size=3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(32, 64, kernel_size=3, padding=1),
+        nn.ReLU(),
+        nn.AdaptiveMaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(64 * 2 * 2, classes),
+    )
+
+
+class GreyToColour(nn.Module):
+    """Repeats a single channel three times, for models that begin with three."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        return images.expand(-1, 3, -1, -1)
+
+
+def build_model(name: str, channels: int, classes: int, seed: int) -> nn.Module:
+    """Make a model with random weights, the same on every rank.
+
+    Args:
+        name: "cnn", or the name of a classification model of torchvision.
+        channels: Of the images: 1 or 3 for torchvision's models.
+
+    Raises:
+        UserError: There is no such model.
+    """
+    torch.manual_seed(seed)
+    if name == "cnn":
+        return small_cnn(channels, classes)
+    from torchvision import models  # another second to import
+
+    # These two return several outputs in training, for which this trainer has no loss.
+    names = set(models.list_models(module=models)) - {"googlenet", "inception_v3"}
+    if name not in names:
+        raise UserError(f"--model {name}: not one of cnn, {', '.join(sorted(names))}")
+    model = models.get_model(name, weights=None, num_classes=classes)
+    return nn.Sequential(GreyToColour(), model) if channels == 1 else model

@@ -1,0 +1,36 @@
+"""DistributedDataParallel around the model (lesson 04)."""
+
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+from ddp_reference.groups import World
+
+
+def wrap_model(model: nn.Module, world: World) -> DistributedDataParallel:
+    """Let backward average gradients over all ranks.
+
+    The constructor copies rank 0's parameters and buffers to the others. Afterwards every rank
+    takes the same steps, so the copies stay equal and are never sent again.
+
+    Args:
+        model: On world.device already; the optimizer is made after that, too.
+
+    The options, and those that stay at their defaults:
+        device_ids: The one device of this process. Only for GPUs; on the CPU it is an error.
+        gradient_as_bucket_view: Gradients live in the buffers that are sent, which saves a copy
+            of them all. It needs gradients that are zeroed in place, see training.py.
+        static_graph: Every step uses the same parameters in the same order, so DDP need not
+            search the graph. Leave it False if your model skips layers at times.
+        bucket_cap_mb (25): Smaller buckets are sent sooner but more often. Only measuring tells.
+        find_unused_parameters (False): Costs a walk through the graph in every step. Needed only
+            if some parameters get no gradient.
+        forward_sync_buffers (True; called broadcast_buffers before torch 2.13): Sends rank 0's
+            buffers, such as BatchNorm's statistics, before each forward. Models without buffers
+            send nothing.
+    """
+    return DistributedDataParallel(
+        model,
+        device_ids=None if world.device.type == "cpu" else [world.device],
+        gradient_as_bucket_view=True,
+        static_graph=True,
+    )
