@@ -1,0 +1,1 @@
+"""Reads the lessons in solutions/ and generates stubs, quoted outputs and notebooks from them."""
