@@ -42,7 +42,8 @@ class Build:
                 print(error, file=sys.stderr)
                 failed = True
             else:
-                print(f"lesson {files.number}: wrote {', '.join(changed) or 'nothing new'}")
+                what = f"wrote {', '.join(changed)}" if changed else "nothing new"
+                print(f"lesson {files.number}: {what}")
         return int(failed)
 
 

@@ -155,7 +155,7 @@ def _cells(text: str, notebook, marker_lines: list[int]) -> list[Cell]:
         )
     ends = [line - 1 for line in marker_lines[1:]] + [text.count("\n") + 1]
     return [
-        Cell(cell.cell_type, cell.source, line, end, dict(cell.metadata))
+        Cell(cell.cell_type, cell.source.rstrip("\n"), line, end, dict(cell.metadata))
         for cell, line, end in zip(notebook.cells, marker_lines, ends, strict=True)
     ]
 

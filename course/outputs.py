@@ -45,19 +45,20 @@ def run(lesson: Lesson, timeout: float = TIMEOUT) -> dict[int, str]:
         ExampleError: If a cell raises, or the lesson takes longer than `timeout` seconds.
     """
     cells = [cell for cell in lesson.cells if cell.kind == "code"]
+    lines = lesson.text.split("\n")
+    sources = [(cell.line, "\n".join(lines[cell.line : cell.end])) for cell in cells]
     with tempfile.TemporaryDirectory(prefix="course-") as name:
         folder = Path(name)
-        (folder / "cells.json").write_text(json.dumps([(c.line, c.source) for c in cells]))
+        (folder / "cells.json").write_text(json.dumps(sources))
         status = _run_script(lesson.path.resolve(), folder, timeout)
         written = [folder / f"{number}.out" for number in range(len(cells))]
         texts = [_tidy(path.read_text(errors="replace")) for path in written if path.exists()]
         if status != 0:
             cell = cells[max(len(texts) - 1, 0)]
             how = f"did not end in {timeout:.0f} s" if status is None else "failed"
-            raise ExampleError(
-                f"{lesson.path}:{cell.line}: the example {how}.\n{texts[-1] if texts else ''}"
-                f"{(folder / 'stderr').read_text(errors='replace')}"
-            )
+            parts = [f"{lesson.path}:{cell.line}: the example {how}.", *texts[-1:]]
+            parts.append((folder / "stderr").read_text(errors="replace"))
+            raise ExampleError("\n".join(filter(None, parts)).rstrip())
     return {cell.line: text for cell, text in zip(cells, texts, strict=False)}
 
 

@@ -56,10 +56,17 @@ def load(path: Path) -> list[Question]:
     Raises:
         QuestionError: If something is missing, unknown or contradictory.
     """
-    if not path.exists():
-        return []
+    return parse(path.read_text(encoding="utf-8"), path) if path.exists() else []
+
+
+def parse(text: str, path: Path | str = "questions.yaml") -> list[Question]:
+    """Check the text of a questions.yaml; `path` is what error messages call it.
+
+    Raises:
+        QuestionError: If something is missing, unknown or contradictory.
+    """
     try:
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
+        entries = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise QuestionError(f"{path}: not YAML: {error}") from error
     if not isinstance(entries, list):
@@ -84,6 +91,8 @@ def _question(entry: Any) -> Question:
     correct = sum(choice.correct for choice in choices)
     if len(choices) < 2:
         raise ValueError("it needs at least two choices")
+    if len({choice.text.strip() for choice in choices}) < len(choices):
+        raise ValueError("two choices say the same")
     if question.multiple and correct < 1:
         raise ValueError("no choice is correct, say `correct: true` for at least one")
     if not question.multiple and correct != 1:
@@ -128,7 +137,7 @@ def _render(number: int, question: Question) -> str:
     if question.code is not None:
         parts.append(f"```python\n{question.code.strip()}\n```")
         parts.append(f"It runs on {question.ranks} rank{'s' if question.ranks != 1 else ''}.")
-    parts.append("\n".join(f"- **{letter})** {_text(question, c)}" for letter, c in letters))
+    parts.append("\n".join(f"- **{letter})**{_text(question, c)}" for letter, c in letters))
     right = " and ".join(f"**{letter}**" for letter, choice in letters if choice.correct)
     parts.append("<details><summary>Answer</summary>")
     parts.append(f"Right: {right}.")
@@ -140,13 +149,13 @@ def _render(number: int, question: Question) -> str:
 def _text(question: Question, choice: Choice) -> str:
     text = choice.text.strip()
     if question.code is None or "`" in text:
-        return _indent(text)
+        return f" {_indent(text)}"
     # It is what a program prints: literal, whatever * or _ would mean in Markdown.
-    return f"\n  ```text\n{_indent(text, first='  ')}\n  ```" if "\n" in text else f"`{text}`"
+    return f"\n\n  ```text\n  {_indent(text)}\n  ```" if "\n" in text else f" `{text}`"
 
 
-def _indent(text: str, first: str = "") -> str:
-    return first + text.strip().replace("\n", "\n  ")
+def _indent(text: str) -> str:
+    return text.strip().replace("\n", "\n  ")
 
 
 def run_code(question: Question) -> str:

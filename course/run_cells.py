@@ -43,6 +43,8 @@ def _become_script(path: str) -> ModuleType:
     # Functions are pickled by looking them up here, and processes spawned import __file__.
     sys.modules["__main__"] = module
     sys.argv = [path]
+    # As in a terminal: what other processes write comes after what was printed before.
+    sys.stdout.reconfigure(line_buffering=True)
     sys.path[0] = str(Path(path).parent)
     return module
 

@@ -88,7 +88,7 @@ def _remove(lines: list[str], start: int, stop: int) -> None:
     """Remove lines[start:stop], and its cell if nothing else is in it."""
     first, last = _without_blank_lines(lines, start, stop)
     before, after = start - first, last - stop
-    at_top = MARKER.fullmatch(lines[first - 1]) or lines[first - 1].startswith("class ")
+    at_top = MARKER.fullmatch(lines[first - 1]) or lines[first - 1].lstrip().startswith("class ")
     at_end = last == len(lines)
     if MARKER.fullmatch(lines[first - 1]) and (at_end or MARKER.fullmatch(lines[last])):
         _remove(lines, first - 1, stop)
