@@ -52,9 +52,10 @@ class Region:
 
 def comments(text: str) -> list[Comment]:
     """All comments of valid Python source; text in strings is none."""
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    lines = text.split("\n")
+    tokens = tokenize.generate_tokens(io.StringIO(text, newline="\n").readline)
     return [
-        Comment(*token.start, token.string, token.line[: token.start[1]])
+        Comment(*token.start, token.string, lines[token.start[0] - 1][: token.start[1]])
         for token in tokens
         if token.type == tokenize.COMMENT
     ]

@@ -47,18 +47,20 @@ def find_lessons(numbers: list[str], root: Path = ROOT) -> list[LessonFiles]:
     """The lessons with the given numbers ("4" means "04"), or all, in order.
 
     Raises:
-        CourseError: If there is no such lesson, or a folder has not exactly one script.
+        CourseError: If there is no such lesson, or its folder has several scripts.
     """
-    found = {}
-    for folder in sorted((root / "solutions").glob("[0-9][0-9]")):
-        scripts = sorted(folder.glob("*.py"))
-        if len(scripts) != 1:
-            raise CourseError(f"{folder}: {len(scripts)} scripts. Keep the one lesson there.")
-        found[folder.name] = LessonFiles(root, folder.name, scripts[0].name)
+    found: dict[str, list[str]] = {}
+    for script in sorted((root / "solutions").glob("[0-9][0-9]/*.py")):
+        found.setdefault(script.parent.name, []).append(script.name)
     wanted = [number.zfill(2) for number in numbers] or list(found)
-    if missing := [number for number in wanted if number not in found]:
-        raise CourseError(f"no lesson {', '.join(missing)}. There are: {', '.join(found)}.")
-    return [found[number] for number in wanted]
+    for number in wanted:
+        if number not in found:
+            raise CourseError(f"no lesson {number}. There are: {', '.join(found)}.")
+        if len(found[number]) > 1:
+            raise CourseError(
+                f"solutions/{number}: {' and '.join(found[number])}. Keep the one lesson there."
+            )
+    return [LessonFiles(root, number, found[number][0]) for number in wanted]
 
 
 def committed(path: Path, root: Path = ROOT) -> str | None:

@@ -68,7 +68,7 @@ def test_errors_are_lines_not_tracebacks(course, files, capsys):
     assert "the front matter says lesson 05, the folder says 04" in capsys.readouterr().err
     files.solution.with_name("other.py").write_text("")
     assert course("check") == 1
-    assert "2 scripts. Keep the one lesson there." in capsys.readouterr().err
+    assert "other.py and small.py. Keep the one lesson there." in capsys.readouterr().err
 
 
 def test_one_failing_lesson_does_not_stop_the_others(course, files, capsys):
