@@ -256,7 +256,7 @@ def _pretend(lesson, gpus, built_for_cuda):
     for path, fake in fakes.items():
         module, name = path.rsplit(".", 1)
         module = attrgetter(module)(torch)
-        real = getattr(module, name)
+        real = getattr(module, name, fake)  # set_device_index came after torch 2.6
         setattr(module, name, fake)
         for key, value in list(vars(lesson).items()):
             if value is real:  # `from torch.cuda import device_count`

@@ -105,6 +105,10 @@ if __name__ == "__main__":
     show(demo_share_the_work, ranks=3, group=False)
 
 # %% [markdown]
+# ```output
+# ```
+
+# %% [markdown]
 # Three partial sums: 50, 70 and 90. Nobody knows the total of 210 yet. At the end of this lesson
 # you will write the function that finds it.
 #
@@ -124,6 +128,10 @@ def demo_nothing_is_shared():
 
 if __name__ == "__main__":
     show(demo_nothing_is_shared, ranks=3, group=False)
+
+# %% [markdown]
+# ```output
+# ```
 
 # %% [markdown]
 # With threads, some line would have said 111. Here each rank changed its own `counter`. What one
@@ -267,6 +275,10 @@ if __name__ == "__main__":
     show(demo_who_am_i, ranks=2, group=False)
 
 # %% [markdown]
+# ```output
+# ```
+
+# %% [markdown]
 # ### In practice: rank 0 never saves
 #
 # **What you see.** Nothing. The training ends well, and there is no checkpoint and no log.
@@ -361,6 +373,10 @@ def demo_ranks():
 
 if __name__ == "__main__":
     show(demo_ranks, ranks=1, group=False)
+
+# %% [markdown]
+# ```output
+# ```
 
 # %% [markdown]
 # Use this arithmetic to *launch* processes. Inside a process, read the variables. Nodes may
@@ -516,8 +532,11 @@ if __name__ == "__main__":
     show(demo_pick_device, ranks=1, group=False)
 
 # %% [markdown]
-# On a machine without GPU this prints `I work on cpu and talk through gloo`, with one `cuda:0`
-# and `nccl`.
+# ```output
+# ```
+
+# %% [markdown]
+# This is the output on a machine without GPU. With GPUs it is `cuda:0` and `nccl`.
 #
 # ### In practice: the wrong backend for the machine
 #
@@ -587,6 +606,10 @@ def demo_broadcast():
 
 if __name__ == "__main__":
     show(demo_broadcast, ranks=3)
+
+# %% [markdown]
+# ```output
+# ```
 
 # %% [markdown]
 # One rule comes with collectives. It is the most important one of this course:
@@ -735,6 +758,10 @@ if __name__ == "__main__":
     show(demo_rank_zero_fails, ranks=3)
 
 # %% [markdown]
+# ```output
+# ```
+
+# %% [markdown]
 # ### In practice: the barrier inside the `if`
 #
 # **What you see.** The job stands still at the start. No error, no output, GPUs idle or spinning
@@ -814,6 +841,10 @@ if __name__ == "__main__":
     show(demo_all_reduce, ranks=3)
 
 # %% [markdown]
+# ```output
+# ```
+
+# %% [markdown]
 # What to know about it:
 #
 # - It works **in place**: the tensor that you pass is overwritten. Call it twice on the same
@@ -890,6 +921,10 @@ def demo_total():
 
 if __name__ == "__main__":
     show(demo_total, ranks=3)
+
+# %% [markdown]
+# ```output
+# ```
 
 # %% [markdown]
 # From here to data parallel training it is not far. Replace the six numbers by a batch, the
