@@ -47,6 +47,8 @@ def one_message() -> Iterator[None]:
         else:
             time.sleep(SILENT_RANK_WAITS_S)
         sys.exit(1)
+    except KeyboardInterrupt:  # Ctrl-C reaches all ranks, and is no error
+        sys.exit(130)
     except SystemExit as leaving:  # tyro has said what is wrong
         if leaving.code and not speaks:
             time.sleep(SILENT_RANK_WAITS_S)

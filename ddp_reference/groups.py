@@ -67,7 +67,7 @@ def process_group(ranks: Ranks, device: torch.device, timeout_s: float) -> Itera
             device_id=None if device.type == "cpu" else device,
             **alone,
         )
-    except dist.DistError as error:
+    except (dist.DistStoreError, dist.DistNetworkError) as error:
         address = f"{os.environ.get('MASTER_ADDR')}:{os.environ.get('MASTER_PORT')}"
         raise UserError(
             f"rank {ranks.rank} did not meet all {ranks.world_size} ranks at {address} within "

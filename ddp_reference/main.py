@@ -58,6 +58,7 @@ def train(config: Config, world: World) -> None:
     samples = (config.epochs - first_epoch) * steps_per_epoch * config.batch_size
     with show_progress(world, samples) as progress:
         for epoch in range(first_epoch, config.epochs):
+            progress.begin(f"epoch {epoch + 1}/{config.epochs}")
             batches = training_batches(data, world, config, epoch)
             trained.append(train_epoch(ddp_model, batches, optimizer, scheduler, world, progress))
             score = evaluate(model, data, world)

@@ -12,7 +12,7 @@ def small_cnn(channels: int, classes: int) -> nn.Module:
     No BatchNorm and no dropout: what it learns from a global batch does not depend on the number
     of ranks that share the batch.
     """
-    return nn.Sequential(
+    model = nn.Sequential(
         nn.Conv2d(channels, 16, kernel_size=3, padding=1),
         nn.ReLU(),
         nn.Conv2d(16, 32, kernel_size=3, padding=1),
@@ -24,6 +24,8 @@ def small_cnn(channels: int, classes: int) -> nn.Module:
         nn.Flatten(),
         nn.Linear(64 * 2 * 2, classes),
     )
+    # The layout that convolutions compute in: without it, each would convert back and forth.
+    return model.to(memory_format=torch.channels_last)
 
 
 class GreyToColour(nn.Module):

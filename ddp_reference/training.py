@@ -52,17 +52,16 @@ def train_epoch(
     ddp_model.train()
     samples = 0
     # Stays on the device: reading a loss on the host would wait for the GPU in every step.
-    loss_sum = torch.zeros((), device=world.device)
+    loss_sum = torch.zeros((), dtype=torch.float64, device=world.device)
     for images, labels in batches:
         loss = F.cross_entropy(ddp_model(images), labels)  # the wrapper's forward, not the model's
         loss.backward()  # here DDP averages the gradients over all ranks
         optimizer.step()
         scheduler.step()
-        # Zeroed in place: the gradients are views of DDP's buffers and must stay so.
-        optimizer.zero_grad(set_to_none=False)
+        optimizer.zero_grad()
         loss_sum += loss.detach() * len(labels)
         samples += len(labels) * world.size
-        progress.step(len(labels) * world.size)
+        progress.step(len(labels) * world.size, loss.detach())
     dist.all_reduce(loss_sum)
     mean_loss = loss_sum.item() / samples  # waits for the device, so the clock is right
     return Epoch(mean_loss, samples, time.perf_counter() - began)

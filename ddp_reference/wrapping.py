@@ -17,20 +17,19 @@ def wrap_model(model: nn.Module, world: World) -> DistributedDataParallel:
 
     The options, and those that stay at their defaults:
         device_ids: The one device of this process. Only for GPUs; on the CPU it is an error.
-        gradient_as_bucket_view: Gradients live in the buffers that are sent, which saves a copy
-            of them all. It needs gradients that are zeroed in place, see training.py.
-        static_graph: Every step uses the same parameters in the same order, so DDP need not
-            search the graph. Leave it False if your model skips layers at times.
-        bucket_cap_mb (25): Smaller buckets are sent sooner but more often. Only measuring tells.
-        find_unused_parameters (False): Costs a walk through the graph in every step. Needed only
-            if some parameters get no gradient.
+        gradient_as_bucket_view: Gradients live in the buffers that are sent, not beside them,
+            which saves as much memory as all gradients take, and copies.
+        bucket_cap_mb (25): Smaller buckets are sent sooner, but there are more. Measure.
+        find_unused_parameters (False): A walk through the graph in every step. Needed only where
+            some parameters get no gradient in some steps.
+        static_graph (False): Promises that every step uses the same parameters in the same
+            way, which lets activation checkpointing do more.
         forward_sync_buffers (True; called broadcast_buffers before torch 2.13): Sends rank 0's
-            buffers, such as BatchNorm's statistics, before each forward. Models without buffers
-            send nothing.
+            buffers, such as BatchNorm's statistics, before each forward in training. A model
+            without buffers sends nothing.
     """
     return DistributedDataParallel(
         model,
         device_ids=None if world.device.type == "cpu" else [world.device],
         gradient_as_bucket_view=True,
-        static_graph=True,
     )
