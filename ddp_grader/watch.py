@@ -1,0 +1,113 @@
+"""Notices that ranks hang, long before a timeout.
+
+A rank is given up when (1) the deadline passes, or (2) it sleeps in a collective, and so does every other rank
+that still runs, and nothing moves from one look to the next. In (2) somebody either left without
+entering that collective, or all of them wait for each other: no one is left who could wake them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from pathlib import Path
+
+import psutil
+
+from ddp_grader import lines
+from ddp_grader.rank import DUMP_SIGNAL
+from ddp_grader.stacks import Stack, is_collective, last_dump, read_stack
+
+_FIRST_LOOK = 0.15  # seconds after a rank ended, while others run
+_BETWEEN = 0.1
+_LOOKS_IF_ONE_ENDED = 3
+_LOOKS_IF_NONE_ENDED = 6  # nobody has left: give slow machines more time
+
+
+class HangWatch:
+    """Looks at the running ranks of one run now and then."""
+
+    def __init__(self, folder: Path, source: str) -> None:
+        self._folder = folder
+        self._source = source
+        self._next = time.monotonic() + 4 * _FIRST_LOOK
+        self._ended_seen = False
+        self._previous: dict[int, tuple] = {}
+        self._same_looks = 0
+
+    def pause(self, deadline: float) -> float:
+        """Seconds until the next look is due."""
+        return max(0.0, min(self._next, deadline + 0.001) - time.monotonic())
+
+    def look(self, pids: dict[int, int], someone_ended: bool, late: bool) -> dict[int, Stack]:
+        """The stacks of all running ranks if they hang, else nothing."""
+        now = time.monotonic()
+        if someone_ended and not self._ended_seen:
+            self._ended_seen = True
+            self._next = min(self._next, now + _FIRST_LOOK)
+        if not pids or (now < self._next and not late):
+            return {}
+        self._next = now + _BETWEEN
+        if not late and not all(_sleeps(pid) for pid in pids.values()):
+            self._previous, self._same_looks = {}, 0
+            return {}
+        stacks = self._stacks(pids)
+        if late:
+            return stacks
+        state = {rank: (stack.raw, _cpu_seconds(pids[rank])) for rank, stack in stacks.items()}
+        stuck = all(is_collective(stack) for stack in stacks.values())
+        self._same_looks = self._same_looks + 1 if stuck and _same(state, self._previous) else 0
+        self._previous = state
+        enough = _LOOKS_IF_ONE_ENDED if someone_ended else _LOOKS_IF_NONE_ENDED
+        return stacks if self._same_looks >= enough else {}
+
+    def _stacks(self, pids: dict[int, int]) -> dict[int, Stack]:
+        """Ask each rank for its Python stack. Works for a rank that is blocked in C++, too."""
+        files = {rank: self._folder / f"stack.{rank}" for rank in pids}
+        before = {}
+        for rank, pid in pids.items():
+            before[rank] = files[rank].stat().st_size if files[rank].exists() else -1
+            if before[rank] >= 0:  # else the rank has not installed its handler yet
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, DUMP_SIGNAL)
+        return {rank: self._read(rank, files[rank], before[rank]) for rank in pids}
+
+    def _read(self, rank: int, file: Path, before: int) -> Stack:
+        _wait_for_dump(file, before)
+        _, main_thread = lines.read(self._folder / f"line.{rank}")
+        text = file.read_text(errors="replace") if before >= 0 else ""
+        return read_stack(last_dump(text[max(before, 0) :], main_thread), self._source)
+
+
+def _same(state: dict[int, tuple], previous: dict[int, tuple]) -> bool:
+    # Dumping a stack costs a rank a little time, work costs it more.
+    return state.keys() == previous.keys() and all(
+        state[rank][0] == previous[rank][0] and state[rank][1] - previous[rank][1] <= 0.02 for rank in state
+    )
+
+
+def _wait_for_dump(file: Path, before: int) -> None:
+    """Wait until the dump is written whole: it has grown, and grows no more."""
+    end = time.monotonic() + 0.25
+    size = before
+    while before >= 0 and time.monotonic() < end:
+        time.sleep(0.004)
+        now = file.stat().st_size
+        if now > before and now == size:
+            return
+        size = now
+
+
+def _sleeps(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() in (psutil.STATUS_SLEEPING, psutil.STATUS_IDLE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _cpu_seconds(pid: int) -> float:
+    try:
+        times = psutil.Process(pid).cpu_times()
+    except psutil.NoSuchProcess:
+        return -1.0
+    return times.user + times.system
