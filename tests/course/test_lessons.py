@@ -6,10 +6,11 @@ import subprocess
 import sys
 from collections import Counter
 
+import jupytext
 import pytest
 
 from course import lesson, outputs, questions
-from course.build import stub_of
+from course.build import notebook, stub_of
 from course.stubs import make_stub
 from course.tree import ROOT, committed, find_lessons
 
@@ -71,6 +72,16 @@ def test_stub_runs_as_a_script(files, tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "is not written yet" in done.stdout
+
+
+@pytest.mark.parametrize("files", LESSONS[:1])  # ranks from a notebook: one lesson shows it
+def test_notebook_runs_in_jupyter(files, tmp_path):
+    nbclient = pytest.importorskip("nbclient")
+    book = jupytext.reads(notebook(files), fmt="ipynb")
+    nbclient.NotebookClient(book, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [out.get("text", "") for cell in book.cells for out in cell.get("outputs", [])]
+    assert any("rank 0 | " in text for text in shown)
+    assert any("is not written yet" in text for text in shown)
 
 
 @pytest.mark.parametrize("files", LESSONS)

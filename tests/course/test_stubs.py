@@ -330,3 +330,12 @@ def test_long_lines_fold_without_becoming_lists():
     ]
     code = "```python\n" + "x" * 120 + " y\n```"
     assert as_comments(code) == [f"# {line}" for line in code.split("\n")]
+
+
+def test_questions_stand_after_the_exercises(lesson_text, questions_text):
+    header, first, rest = lesson_text.partition("# %% [markdown]\n")
+    moved = (
+        header + first + "# <!-- questions -->\n#\n" + rest.replace("# <!-- questions -->\n", "")
+    )
+    with pytest.raises(LessonError, match=":20: questions before an exercise. Move them"):
+        make_stub(parse(moved), questions.parse(questions_text))
