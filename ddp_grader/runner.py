@@ -63,11 +63,27 @@ def run_ranks(
     server = warm_server()
     server.wait_until_ready()
     deadline = time.monotonic() + timeout
-    with tempfile.TemporaryDirectory(prefix="ddp_grader-", ignore_cleanup_errors=True) as folder, reserved_port() as port:
+    with (
+        tempfile.TemporaryDirectory(prefix="ddp_grader-", ignore_cleanup_errors=True) as folder,
+        reserved_port() as port,
+    ):
         watch = _Ranks(server, Path(folder), source, shown)
         try:
             jobs = [
-                _job(rank, world_size, payload, source, lesson_file, env, folder, backend, group, port, timeout, detail)
+                _job(
+                    rank,
+                    world_size,
+                    payload,
+                    source,
+                    lesson_file,
+                    env,
+                    folder,
+                    backend,
+                    group,
+                    port,
+                    timeout,
+                    detail,
+                )
                 for rank in range(world_size)
             ]
             watch.start(jobs)
@@ -100,7 +116,20 @@ def _pickle_by_value(fn: Callable, args: tuple) -> bytes:
             cloudpickle.unregister_pickle_by_value(module)
 
 
-def _job(rank, world_size, payload, source, lesson_file, env, folder, backend, group, port, timeout, detail):
+def _job(
+    rank,
+    world_size,
+    payload,
+    source,
+    lesson_file,
+    env,
+    folder,
+    backend,
+    group,
+    port,
+    timeout,
+    detail,
+):
     from ddp_grader.rank import Job
 
     own = env(rank) if callable(env) else env
@@ -108,7 +137,11 @@ def _job(rank, world_size, payload, source, lesson_file, env, folder, backend, g
         payload=payload,
         source=source,
         lesson=lesson_file is not None,
-        env={**_torchrun_env(rank, world_size, port), **_backend_env(backend, world_size), **(own or {})},
+        env={
+            **_torchrun_env(rank, world_size, port),
+            **_backend_env(backend, world_size),
+            **(own or {}),
+        },
         folder=folder,
         rank=rank,
         world_size=world_size,
@@ -198,10 +231,14 @@ class _Ranks:
                 self._note_deaths()
                 running = [r for r in running if r not in self._outcomes]
                 pids = {rank: self._ranks[rank].pid for rank in running}
-                hung = watch.look(pids, someone_ended=bool(self._outcomes), late=time.monotonic() > deadline)
+                hung = watch.look(
+                    pids, someone_ended=bool(self._outcomes), late=time.monotonic() > deadline
+                )
                 for rank, stack in hung.items():
                     self._outcomes[rank] = outcomes.Hung(
-                        rank, place=self._place(stack.place.line) if stack.place else None, waits_in=stack.waits_in
+                        rank,
+                        place=self._place(stack.place.line) if stack.place else None,
+                        waits_in=stack.waits_in,
                     )
         return self._with_output()
 
@@ -257,7 +294,9 @@ class _Ranks:
                     continue
             how, number = _how_it_died(self._server.exits[process.pid])
             line, _ = lines.read(self._folder / f"line.{rank}")
-            self._outcomes[rank] = outcomes.Died(rank, place=self._place(line), how=how, signal=number)
+            self._outcomes[rank] = outcomes.Died(
+                rank, place=self._place(line), how=how, signal=number
+            )
 
     def _place(self, line: int, function: str = "") -> Place | None:
         return Place(self._shown, line, function) if line else None

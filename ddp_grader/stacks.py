@@ -12,7 +12,14 @@ _FRAME = re.compile(r'^  File "(.*)", line (\d+|\?\?\?) in (.*)$')
 _DISTRIBUTED = re.compile(r"[/\\]torch[/\\](distributed|nn[/\\]parallel)[/\\]")
 _AUTOGRAD = re.compile(r"[/\\]torch[/\\](autograd[/\\]|_tensor\.py)")
 _RENDEZVOUS = {"init_process_group", "new_group"}
-_NOT_WAITING = {"wrapper", "__call__", "get_rank", "get_world_size", "is_initialized", "get_backend"}
+_NOT_WAITING = {
+    "wrapper",
+    "__call__",
+    "get_rank",
+    "get_world_size",
+    "is_initialized",
+    "get_backend",
+}
 
 
 @dataclass(frozen=True)

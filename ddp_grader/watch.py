@@ -82,7 +82,8 @@ class HangWatch:
 def _same(state: dict[int, tuple], previous: dict[int, tuple]) -> bool:
     # Dumping a stack costs a rank a little time, work costs it more.
     return state.keys() == previous.keys() and all(
-        state[rank][0] == previous[rank][0] and state[rank][1] - previous[rank][1] <= 0.02 for rank in state
+        state[rank][0] == previous[rank][0] and state[rank][1] - previous[rank][1] <= 0.02
+        for rank in state
     )
 
 
