@@ -109,10 +109,9 @@ def demo_store():
     store.set(f"greeting of rank {rank}", f"hello, I am {rank}")
     neighbour = (rank + 1) % 3
     print(f"rank {neighbour} wrote: {store.get(f'greeting of rank {neighbour}')}")
-    store.add("how many were here", 1)
-    while int(store.add("how many were here", 0)) < 3:  # adding 0 reads the counter
+    store.add("done", 1)
+    while rank == 0 and store.add("done", 0) < 3:  # adding 0 reads the counter
         time.sleep(0.01)
-    print("all three were here")
 
 
 if __name__ == "__main__":
@@ -120,11 +119,17 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# rank 0 | rank 1 wrote: b'hello, I am 1'
+# rank 1 | rank 2 wrote: b'hello, I am 2'
+# rank 2 | rank 0 wrote: b'hello, I am 0'
 # ```
 
 # %% [markdown]
-# `get` waited: no rank had to know which of them came first. This is all the magic that a
-# rendezvous needs. `init_process_group` uses a store in just this way:
+# `get` waited: no rank had to know which of them came first. And rank 0 stayed until all were
+# done. The dictionary is in its process; if rank 0 leaves, the next question of another rank ends
+# in `DistNetworkError: Failed to recv, got 0 bytes. Connection was likely closed.`
+#
+# This is all that a rendezvous needs. `init_process_group` uses a store in just this way:
 #
 # ```mermaid
 # sequenceDiagram
@@ -266,6 +271,10 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# rank 0 | I am rank 0 of 3
+# rank 1 | I am rank 1 of 3
+# rank 2 | I am rank 2 of 3
+# rank 0 | not set: WORLD_SIZE, MASTER_ADDR. Start this script with torchrun.
 # ```
 
 # %% [markdown]
@@ -287,12 +296,13 @@ if __name__ == "__main__":
 #
 # ### In practice: every machine waits for itself
 #
-# **What you see.** One machine works. With two, both are silent until the timeout, and then say
+# **What you see.** One machine works. With two, both are silent until the timeout. Here with one
+# process on each and a timeout of 60 seconds:
 #
 # ```text
-# node 0: DistStoreError: Timed out after 1801 seconds waiting for clients. 8/16 clients joined.
-# node 1: DistNetworkError: The client socket has timed out after 1800000ms while trying to connect
-#         to (localhost, 29500).
+# node 0 DistStoreError: Timed out after 61 seconds waiting for clients. 1/2 clients joined.
+# node 1 DistNetworkError: The client socket has timed out after 60000ms while trying to connect to
+#        (localhost, 23988).
 # ```
 #
 # **Why.** `MASTER_ADDR=localhost` is in the script, as in most tutorials. On node 1, `localhost`
@@ -326,9 +336,7 @@ if __name__ == "__main__":
 
 
 # %% exercise="2.2" title="Join by address"
-def init_from_tcp(
-    host: str, port: int, rank: int, world_size: int, backend: str, timeout_s: float
-) -> None:
+def init_from_tcp(host: str, port: int, rank: int, world_size: int, backend: str, timeout_s: float) -> None:
     """Make the default process group; rank 0 opens the store at host:port.
 
     Every rank calls this once, in any order. All that it needs is in the arguments: it neither
@@ -395,6 +403,9 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# rank 0 | 3 ranks are in my group
+# rank 1 | 3 ranks are in my group
+# rank 2 | 3 ranks are in my group
 # ```
 
 # %% [markdown]
@@ -498,9 +509,7 @@ if __name__ == "__main__":
 
 
 # %% exercise="2.3" title="Join by file"
-def init_from_file(
-    path: str | os.PathLike, rank: int, world_size: int, backend: str, timeout_s: float
-) -> None:
+def init_from_file(path: str | os.PathLike, rank: int, world_size: int, backend: str, timeout_s: float) -> None:
     """Make the default process group; the ranks meet in the file at path.
 
     Every rank calls this once, in any order, and on the same file system. It does not read the
@@ -581,6 +590,14 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# first run
+# rank 0 | joined, 3 ranks are here
+# rank 1 | joined, 3 ranks are here
+# rank 2 | joined, 3 ranks are here
+# second run, same path
+# rank 0 | refused: FileExistsError
+# rank 1 | refused: FileExistsError
+# rank 2 | refused: FileExistsError
 # ```
 
 # %% [markdown]
@@ -739,6 +756,9 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# rank 0 | 3 ranks, 1 port
+# rank 1 | 3 ranks, 1 port
+# rank 2 | 3 ranks, 1 port
 # ```
 
 # %% [markdown]
@@ -865,6 +885,10 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# rank 0 | inside: 2 ranks
+# rank 0 | outside: loss is nan; still in a group: False
+# rank 1 | inside: 2 ranks
+# rank 1 | outside: loss is nan; still in a group: False
 # ```
 
 # %% [markdown]
@@ -945,6 +969,7 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# rank 0 | get_backend: gloo, for each device: cpu:gloo,cuda:gloo
 # ```
 
 # %% [markdown]
@@ -991,9 +1016,7 @@ if __name__ == "__main__":
 
 
 # %% exercise="2.6" title="An error that names the missing"
-def init_with_deadline(
-    host: str, port: int, rank: int, world_size: int, backend: str, timeout_s: float
-) -> None:
+def init_with_deadline(host: str, port: int, rank: int, world_size: int, backend: str, timeout_s: float) -> None:
     """Make the default process group as init_from_tcp does, and say who is missing if one is.
 
     Every rank calls this once. Ranks may come in any order, up to timeout_s after one another. The
@@ -1019,9 +1042,7 @@ def init_with_deadline(
     place, deadline = f"{host}:{port}", time.monotonic() + timeout_s
     timeout = timedelta(seconds=timeout_s)
     try:
-        store = dist.TCPStore(
-            host, port, is_master=rank == 0, timeout=timeout, wait_for_workers=False
-        )
+        store = dist.TCPStore(host, port, is_master=rank == 0, timeout=timeout, wait_for_workers=False)
     except RuntimeError as error:
         if rank == 0:
             raise  # it could not listen: not a matter of time
@@ -1083,10 +1104,10 @@ def demo_missing_peer():
         print("(I am not coming)")
         return
     try:
-        init_with_deadline("127.0.0.1", port, rank, 4, "gloo", timeout_s=0.5)
+        init_with_deadline("127.0.0.1", port, rank, 4, "gloo", timeout_s=3)
     except TimeoutError as error:
         print(str(error).replace(str(port), "PORT"))
-        time.sleep(0.5)  # rank 0's store must outlive the others' last look
+        time.sleep(0.5)  # the store is in rank 0: it must outlive the others' last look
 
 
 if __name__ == "__main__":
@@ -1094,6 +1115,10 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# rank 0 | rank 0 waited 3 s at 127.0.0.1:PORT: 3 of 4 ranks came, missing: [2]
+# rank 1 | rank 1 waited 3 s at 127.0.0.1:PORT: 3 of 4 ranks came, missing: [2]
+# rank 2 | (I am not coming)
+# rank 3 | rank 3 waited 3 s at 127.0.0.1:PORT: 3 of 4 ranks came, missing: [2]
 # ```
 
 # %% [markdown]
