@@ -140,6 +140,8 @@ def main() -> None:
     """Import what ranks need, then serve."""
     # One thread a rank: ranks share the machine's cores. Must be set before torch is imported.
     os.environ["OMP_NUM_THREADS"] = "1"
+    # A rank whose peer is lost prints pages of C++ frames as warnings; we tell the cause ourselves.
+    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     import cloudpickle  # noqa: F401
     import psutil  # noqa: F401
 

@@ -20,8 +20,8 @@ from ddp_grader.stacks import Stack, is_collective, last_dump, read_stack
 
 _FIRST_LOOK = 0.15  # seconds after a rank ended, while others run
 _BETWEEN = 0.1
-_LOOKS_IF_ONE_ENDED = 3
-_LOOKS_IF_NONE_ENDED = 6  # nobody has left: give slow machines more time
+_LOOKS_IF_ONE_ENDED = 4
+_LOOKS_IF_NONE_ENDED = 20  # nobody has left: a busy machine may only be slow
 
 
 class HangWatch:
@@ -100,10 +100,20 @@ def _wait_for_dump(file: Path, before: int) -> None:
 
 
 def _sleeps(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() in (psutil.STATUS_SLEEPING, psutil.STATUS_IDLE)
-    except psutil.NoSuchProcess:
+    """True if no thread of the process runs or waits for a core.
+
+    The main thread alone does not tell: on a busy machine it may wait for a Gloo thread that waits for a core.
+    """
+    tasks = Path(f"/proc/{pid}/task")
+    if not tasks.is_dir():  # not Linux: the process's own state must do
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return psutil.Process(pid).status() in (psutil.STATUS_SLEEPING, psutil.STATUS_IDLE)
         return False
+    try:
+        states = [(task / "stat").read_text().rpartition(")")[2].split()[0] for task in tasks.iterdir()]
+    except OSError:
+        return False  # a thread ended while we looked
+    return all(state in "SI" for state in states)
 
 
 def _cpu_seconds(pid: int) -> float:

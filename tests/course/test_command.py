@@ -30,9 +30,7 @@ def test_build_then_check(course, files, capsys):
     assert told.endswith("Run: python -m course build 04\n")
 
     assert course("build", "4") == 0
-    assert capsys.readouterr().out == (
-        "lesson 04: wrote solutions/04/small.py, lessons/04/small.py\n"
-    )
+    assert capsys.readouterr().out == ("lesson 04: wrote solutions/04/small.py, lessons/04/small.py\n")
     assert "# 2 + 3 is 5" in files.solution.read_text()
     assert "# 2 + 3 is 5" in files.stub.read_text()
     assert course("check") == 0
@@ -97,9 +95,7 @@ def test_notebook(course, files, tmp_path):
 
 def test_as_a_program(files):
     shutil.copytree(Path(command.__file__).parent, files.root / "course")
-    run = functools.partial(
-        subprocess.run, cwd=files.root, capture_output=True, text=True, check=False
-    )
+    run = functools.partial(subprocess.run, cwd=files.root, capture_output=True, text=True, check=False)
     done = run([sys.executable, "-m", "course", "build"])
     assert (done.returncode, done.stderr) == (0, "")
     assert run([sys.executable, "-m", "course", "check"]).returncode == 0

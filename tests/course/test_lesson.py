@@ -20,8 +20,6 @@ def test_cells_know_their_lines(files):
         assert lines[cell.line - 1].startswith("# %%")
         source = "\n".join(lines[cell.line : cell.end]).strip("\n")
         if cell.kind == "markdown":
-            source = "\n".join(
-                line.removeprefix("#").removeprefix(" ") for line in source.split("\n")
-            )
+            source = "\n".join(line.removeprefix("#").removeprefix(" ") for line in source.split("\n"))
         assert source == cell.source
     assert lesson.cells[-1].end == len(lines)

@@ -75,8 +75,9 @@ def test_stub_runs_as_a_script(files, tmp_path):
 
 
 @pytest.mark.parametrize("files", LESSONS[:1])  # ranks from a notebook: one lesson shows it
-def test_notebook_runs_in_jupyter(files, tmp_path):
+def test_notebook_runs_in_jupyter(files, tmp_path, monkeypatch):
     nbclient = pytest.importorskip("nbclient")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     book = jupytext.reads(notebook(files), fmt="ipynb")
     nbclient.NotebookClient(book, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = [out.get("text", "") for cell in book.cells for out in cell.get("outputs", [])]

@@ -334,8 +334,6 @@ def test_long_lines_fold_without_becoming_lists():
 
 def test_questions_stand_after_the_exercises(lesson_text, questions_text):
     header, first, rest = lesson_text.partition("# %% [markdown]\n")
-    moved = (
-        header + first + "# <!-- questions -->\n#\n" + rest.replace("# <!-- questions -->\n", "")
-    )
+    moved = header + first + "# <!-- questions -->\n#\n" + rest.replace("# <!-- questions -->\n", "")
     with pytest.raises(LessonError, match=":20: questions before an exercise. Move them"):
         make_stub(parse(moved), questions.parse(questions_text))
