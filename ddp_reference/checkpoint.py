@@ -79,9 +79,7 @@ def save_checkpoint(
     world.raise_together(error)  # also the barrier after which the file exists
 
 
-def load_checkpoint(
-    path: Path, model: nn.Module, optimizer: Optimizer, scheduler: LRScheduler, world: World
-) -> int:
+def load_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, scheduler: LRScheduler, world: World) -> int:
     """Take up the state of a file on every rank, if there is one.
 
     Args:

@@ -105,9 +105,7 @@ def load_data(name: str, batch_size: int, device: torch.device) -> Data:
     """
     train, test = DATASETS[name]()
     if batch_size > len(train):
-        raise UserError(
-            f"--batch-size {batch_size} is more than the {len(train)} training samples of {name}"
-        )
+        raise UserError(f"--batch-size {batch_size} is more than the {len(train)} training samples of {name}")
     pixels = train.pixels.float()
     mean, std = pixels.mean((0, 2, 3)), pixels.std((0, 2, 3))
     return Data(
@@ -119,9 +117,7 @@ def load_data(name: str, batch_size: int, device: torch.device) -> Data:
     )
 
 
-def training_batches(
-    data: Data, world: World, config: Config, epoch: int
-) -> Iterator[tuple[Tensor, Tensor]]:
+def training_batches(data: Data, world: World, config: Config, epoch: int) -> Iterator[tuple[Tensor, Tensor]]:
     """This rank's share of one epoch: shuffled, cut into batches, augmented, normalised.
 
     Args:

@@ -1,6 +1,8 @@
-"""The process group: made with a timeout, destroyed in every case (lesson 02)."""
+"""The process group: made with a timeout, destroyed by all ranks together (lesson 02)."""
 
+import gc
 import os
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -8,6 +10,10 @@ from datetime import timedelta
 
 import torch
 import torch.distributed as dist
+
+# DDP imports this at its first use. Its functions have the group of that moment as a default
+# argument and would keep it alive for ever; now there is none yet.
+import torch.distributed.nn
 
 from ddp_reference.errors import UserError
 from ddp_reference.ranks import Ranks
@@ -48,10 +54,15 @@ class World:
 
 @contextmanager
 def process_group(ranks: Ranks, device: torch.device, timeout_s: float) -> Iterator[World]:
-    """Make the default process group, and destroy it on success and on error.
+    """Make the default process group, and destroy it when all ranks leave it together.
 
     A process that no launcher started gets a group of one. So there is one path through the
     program, and the path that is tested in one process is the path that runs on many.
+
+    All ranks leave together at the end, and by a UserError, which they all raise. Any other
+    exception is one rank's own: destroying the group would make it wait for ranks that wait for it
+    (https://github.com/pytorch/torchtitan/pull/1342). It leaves at once instead, which closes its
+    connections, and torchrun ends the others.
 
     Raises:
         UserError: The other ranks did not come within timeout_s seconds.
@@ -76,5 +87,19 @@ def process_group(ranks: Ranks, device: torch.device, timeout_s: float) -> Itera
         ) from error
     try:
         yield World(ranks.rank, ranks.world_size, device, backend)
-    finally:
-        dist.destroy_process_group()
+    except UserError as error:
+        traceback.clear_frames(error.__traceback__)  # else it holds the model, see _destroy_group
+        _destroy_group()
+        raise
+    _destroy_group()
+
+
+def _destroy_group() -> None:
+    """Destroy the group and wait for its threads to end. All ranks come here together.
+
+    A DDP model that is still referenced keeps the group, and Gloo's threads, alive. A thread that
+    then lets go of a tensor while Python is shutting down ends the process with `terminate called
+    without an active exception` (https://github.com/pytorch/pytorch/pull/179291).
+    """
+    gc.collect()  # a DDP model contains reference cycles
+    dist.destroy_process_group()

@@ -1,5 +1,7 @@
 """The model that is trained: a small network of our own, or one of torchvision's (lesson 04)."""
 
+import difflib
+
 import torch
 from torch import Tensor, nn
 
@@ -53,6 +55,10 @@ def build_model(name: str, channels: int, classes: int, seed: int) -> nn.Module:
     # These two return several outputs in training, for which this trainer has no loss.
     names = set(models.list_models(module=models)) - {"googlenet", "inception_v3"}
     if name not in names:
-        raise UserError(f"--model {name}: not one of cnn, {', '.join(sorted(names))}")
+        close = difflib.get_close_matches(name, ["cnn", *names])
+        raise UserError(
+            f"--model {name} is neither cnn nor a classification model of torchvision"
+            + (f"; did you mean {' or '.join(close)}?" if close else "")
+        )
     model = models.get_model(name, weights=None, num_classes=classes)
     return nn.Sequential(GreyToColour(), model) if channels == 1 else model

@@ -23,9 +23,7 @@ def build_optimizer(model: nn.Module, config: Config) -> torch.optim.Optimizer:
             weight_decay=config.weight_decay,
             fused=True,
         )
-    return torch.optim.AdamW(
-        model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True
-    )
+    return torch.optim.AdamW(model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True)
 
 
 def warmup_cosine(step: int, warmup_steps: int, total_steps: int) -> float:
@@ -43,9 +41,7 @@ def warmup_cosine(step: int, warmup_steps: int, total_steps: int) -> float:
     return 0.5 * (1 + math.cos(math.pi * progress))
 
 
-def build_schedule(
-    optimizer: torch.optim.Optimizer, config: Config, steps_per_epoch: int
-) -> LambdaLR:
+def build_schedule(optimizer: torch.optim.Optimizer, config: Config, steps_per_epoch: int) -> LambdaLR:
     """Make the schedule; its `step` is called once after every update, not once an epoch."""
     warmup_steps = round(config.warmup_epochs * steps_per_epoch)
     total_steps = config.epochs * steps_per_epoch

@@ -48,10 +48,7 @@ def summarise(
         "backend": world.backend,
         "device": world.device.type,
         "epochs": [asdict(epoch) for epoch in trained],
-        "config": {
-            name: str(value) if isinstance(value, Path) else value
-            for name, value in asdict(config).items()
-        },
+        "config": {name: str(value) if isinstance(value, Path) else value for name, value in asdict(config).items()},
     }
 
 

@@ -123,9 +123,7 @@ def test_file_of_another_model(run_ranks, tmp_path):
 
 
 def resume_where_only_rank_0_has_the_file(file):
-    return resume_from(
-        file if os.environ["RANK"] == "0" else file.with_name("none"), nn.Linear(2, 2)
-    )
+    return resume_from(file if os.environ["RANK"] == "0" else file.with_name("none"), nn.Linear(2, 2))
 
 
 def test_file_is_missing_on_another_node(run_ranks, tmp_path):

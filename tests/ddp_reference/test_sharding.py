@@ -21,9 +21,7 @@ def order(n: int, seed: int, epoch: int) -> torch.Tensor:
 def test_shard_equals_distributed_sampler(n, world_size):
     for rank in range(world_size):
         for seed, epoch in [(0, 0), (0, 3), (5, 1)]:
-            sampler = DistributedSampler(
-                range(n), world_size, rank, shuffle=True, seed=seed, drop_last=True
-            )
+            sampler = DistributedSampler(range(n), world_size, rank, shuffle=True, seed=seed, drop_last=True)
             sampler.set_epoch(epoch)
             assert shard(order(n, seed, epoch), rank, world_size).tolist() == list(sampler)
 
@@ -36,10 +34,7 @@ def test_epochs_differ_and_repeat():
 @pytest.mark.parametrize("world_size", [1, 2, 3, 4])
 def test_all_ranks_together_see_the_batches_of_one_process(world_size):
     epoch, batch = order(103, 0, 0), 12
-    shares = [
-        local_batches(shard(epoch, rank, world_size), batch // world_size)
-        for rank in range(world_size)
-    ]
+    shares = [local_batches(shard(epoch, rank, world_size), batch // world_size) for rank in range(world_size)]
     steps = [set(torch.cat(parts).tolist()) for parts in zip(*shares, strict=True)]
     assert steps == [set(part.tolist()) for part in epoch[: 103 // batch * batch].split(batch)]
 
@@ -104,9 +99,7 @@ def test_data(name, sizes, shape):
 
 def test_no_image_is_in_both_parts():
     data = load_data("digits", 64, CPU)
-    train, test = (
-        {tuple(row) for row in part.pixels.flatten(1).tolist()} for part in (data.train, data.test)
-    )
+    train, test = ({tuple(row) for row in part.pixels.flatten(1).tolist()} for part in (data.train, data.test))
     assert not train & test
 
 

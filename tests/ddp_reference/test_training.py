@@ -77,9 +77,17 @@ def test_a_failure_on_one_rank_ends_the_others(run_ranks):
     assert alone != "went on"
 
 
-def test_unknown_model():
-    with pytest.raises(UserError, match="--model nonsense: not one of cnn, alexnet"):
-        build_model("nonsense", 1, 10, seed=0)
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("resnet19", "neither cnn nor .* did you mean resnet18"),
+        ("inception_v3", "neither cnn nor"),  # two outputs
+        ("%", "torchvision$"),
+    ],
+)
+def test_unknown_model(name, message):
+    with pytest.raises(UserError, match=message):
+        build_model(name, 1, 10, seed=0)
 
 
 @pytest.mark.parametrize("channels", [1, 3])
