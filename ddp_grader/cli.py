@@ -30,9 +30,7 @@ def run(
     if not Path(path).is_file():
         print(f"no file '{path}': give FILE:FUNCTION, e.g. train.py:check", file=sys.stderr)
         return 2
-    result = run_ranks(
-        _call, ranks, name, backend=backend, timeout=timeout, lesson_file=str(Path(path).resolve())
-    )
+    result = run_ranks(_call, ranks, name, backend=backend, timeout=timeout, lesson_file=str(Path(path).resolve()))
     if result.ok:
         print(shown_output(result, lines=1000))
         print(f"all {ranks} ranks returned")

@@ -11,9 +11,7 @@ from ddp_grader.runner import gpu_count, run_ranks
 from ddp_grader.verdict import describe_run, shown_output
 
 
-def show(
-    fn: Callable, ranks: int = 2, args: tuple[Any, ...] = (), *, group: bool = True, **options: Any
-) -> None:
+def show(fn: Callable, ranks: int = 2, args: tuple[Any, ...] = (), *, group: bool = True, **options: Any) -> None:
     """Run `fn(*args)` on `ranks` fresh processes and print their output, each line prefixed with its rank.
 
     Uses NCCL if there are as many GPUs as ranks, else Gloo on the CPU. Never raises for what the ranks do: code that is

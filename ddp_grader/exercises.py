@@ -63,29 +63,21 @@ class Grade:
         run = run_ranks(scenario, size, *args, lesson_file=str(self.lesson_file), **options)
         self._last_run = run
         if run.left_running:
-            self.notes.append(
-                f"your code left processes running (they were ended): {', '.join(run.left_running[:3])}"
-            )
+            self.notes.append(f"your code left processes running (they were ended): {', '.join(run.left_running[:3])}")
         for outcome in run.outcomes:
-            unusable = isinstance(outcome, Raised) and (
-                outcome.importing or outcome.type == "MissingName"
-            )
+            unusable = isinstance(outcome, Raised) and (outcome.importing or outcome.type == "MissingName")
             if isinstance(outcome, NotAttempted) or unusable:
                 raise GradeEnded(explain(run))
         return run
 
-    def fail(
-        self, what: str, *, rank: int | None = None, cause: str = "", next_step: str = ""
-    ) -> None:
+    def fail(self, what: str, *, rank: int | None = None, cause: str = "", next_step: str = "") -> None:
         """End the exercise with 'wrong value'."""
         if rank is not None and f"rank {rank}" not in what:
             what = f"rank {rank}: {what}"
         output = shown_output(self._last_run) if self._last_run else ""
         raise GradeEnded(Verdict(WRONG_VALUE, what, "", cause, next_step, output))
 
-    def check(
-        self, ok: bool, what: str, *, rank: int | None = None, cause: str = "", next_step: str = ""
-    ) -> None:
+    def check(self, ok: bool, what: str, *, rank: int | None = None, cause: str = "", next_step: str = "") -> None:
         """End the exercise with 'wrong value' unless `ok`."""
         if not ok:
             self.fail(what, rank=rank, cause=cause, next_step=next_step)

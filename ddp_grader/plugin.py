@@ -72,13 +72,9 @@ def submission_file(config: pytest.Config, test_file: Path) -> Path:
     """
     name = test_file.name.removeprefix("test_")
     folder = config.getoption("--submission")
-    file = (
-        Path(folder).resolve() / test_file.parent.name / name if folder else test_file.parent / name
-    )
+    file = Path(folder).resolve() / test_file.parent.name / name if folder else test_file.parent / name
     if not file.is_file():
-        raise pytest.UsageError(
-            f"no file {file}: the submission must hold {file.parent.name}/{file.name}"
-        )
+        raise pytest.UsageError(f"no file {file}: the submission must hold {file.parent.name}/{file.name}")
     return file
 
 

@@ -37,9 +37,7 @@ def reserved_port() -> Iterator[int]:
             if _can_bind(port):
                 yield port
                 return
-    raise RuntimeError(
-        f"no free port between {_PORTS.start} and {_PORTS.stop}: close some programs"
-    )
+    raise RuntimeError(f"no free port between {_PORTS.start} and {_PORTS.stop}: close some programs")
 
 
 def _can_bind(port: int) -> bool:

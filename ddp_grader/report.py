@@ -94,11 +94,7 @@ class GradeReporter(TerminalReporter):
             return
         right = len(self.graded) - len(failed)
         lessons = sorted({report.exercise[0].split(".")[0].zfill(2) for report in self.graded})
-        name = (
-            f"lesson {lessons[0]}"
-            if len(lessons) == 1
-            else f"lessons {lessons[0]} to {lessons[-1]}"
-        )
+        name = f"lesson {lessons[0]}" if len(lessons) == 1 else f"lessons {lessons[0]} to {lessons[-1]}"
         self.write_line(f"\n{name}: {right} of {len(self.graded)} passed", bold=True)
         self.write_line(self._backends_line())
         if failed:

@@ -102,9 +102,7 @@ def _source_of(fn: Callable) -> str:
 def _pickle_by_value(fn: Callable, args: tuple) -> bytes:
     module = sys.modules.get(getattr(fn, "__module__", None))
     by_value = (
-        module is not None
-        and module.__name__ != "__main__"
-        and not module.__name__.startswith(("torch", "ddp_grader"))
+        module is not None and module.__name__ != "__main__" and not module.__name__.startswith(("torch", "ddp_grader"))
     )
     if by_value:
         # A rank cannot import a test file by its name.
@@ -231,9 +229,7 @@ class _Ranks:
                 self._note_deaths()
                 running = [r for r in running if r not in self._outcomes]
                 pids = {rank: self._ranks[rank].pid for rank in running}
-                hung = watch.look(
-                    pids, someone_ended=bool(self._outcomes), late=time.monotonic() > deadline
-                )
+                hung = watch.look(pids, someone_ended=bool(self._outcomes), late=time.monotonic() > deadline)
                 for rank, stack in hung.items():
                     self._outcomes[rank] = outcomes.Hung(
                         rank,
@@ -294,9 +290,7 @@ class _Ranks:
                     continue
             how, number = _how_it_died(self._server.exits[process.pid])
             line, _ = lines.read(self._folder / f"line.{rank}")
-            self._outcomes[rank] = outcomes.Died(
-                rank, place=self._place(line), how=how, signal=number
-            )
+            self._outcomes[rank] = outcomes.Died(rank, place=self._place(line), how=how, signal=number)
 
     def _place(self, line: int, function: str = "") -> Place | None:
         return Place(self._shown, line, function) if line else None
@@ -307,8 +301,7 @@ class _Ranks:
         for process in self._ranks:
             process.capture.drain()
         return [
-            replace(self._outcomes[rank], output=process.capture.text())
-            for rank, process in enumerate(self._ranks)
+            replace(self._outcomes[rank], output=process.capture.text()) for rank, process in enumerate(self._ranks)
         ]
 
 

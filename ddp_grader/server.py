@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import importlib
 import os
 import selectors
 import signal
@@ -22,6 +23,16 @@ import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+# What ranks need, and what PyTorch would otherwise import at first use, in every rank anew.
+_PRELOADED = (
+    "psutil",
+    "cloudpickle",
+    "torch.distributed",
+    "torch.nn.parallel",
+    "torch.optim",
+    "torch._dynamo",
+    "ddp_grader.rank",
+)
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -142,10 +153,8 @@ def main() -> None:
     os.environ["OMP_NUM_THREADS"] = "1"
     # A rank whose peer is lost prints pages of C++ frames as warnings; we tell the cause ourselves.
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
-    import cloudpickle  # noqa: F401
-    import psutil  # noqa: F401
-
-    import ddp_grader.rank  # noqa: F401
+    for module in _PRELOADED:
+        importlib.import_module(module)
 
     if Path("/proc/self/task").exists() and len(os.listdir("/proc/self/task")) > 1:
         raise RuntimeError("the grader's server must have one thread before it forks")

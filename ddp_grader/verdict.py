@@ -141,9 +141,7 @@ def _explain_hung(run: Run, hung: list[Hung], output: str) -> Verdict:
         cause = "the ranks wait in different collectives, so none of them can be completed"
         step = "make all ranks call the same collectives in the same order"
     else:
-        cause = (
-            "all ranks wait, and nothing moves: they wait for different calls, groups or partners"
-        )
+        cause = "all ranks wait, and nothing moves: they wait for different calls, groups or partners"
         step = "compare what each rank calls at these lines"
     return Verdict(
         HUNG,
@@ -165,11 +163,7 @@ def _tell(outcome: Outcome) -> str:
         case Returned():
             return f"rank {outcome.rank} returned{where}"
         case Hung(waits_in=""):
-            return (
-                f"rank {outcome.rank} still runs{where}"
-                if where
-                else f"rank {outcome.rank} still runs"
-            )
+            return f"rank {outcome.rank} still runs{where}" if where else f"rank {outcome.rank} still runs"
         case Hung():
             return f"rank {outcome.rank} waits in {outcome.waits_in}{where}"
         case Died():

@@ -52,8 +52,8 @@ class HangWatch:
             self._previous, self._same_looks = {}, 0
             return {}
         stacks = self._stacks(pids)
-        if late:
-            return stacks
+        if late:  # a rank that works waits in nothing, wherever its stack passes through
+            return {rank: s if _sleeps(pids[rank]) else Stack(s.place, "", s.raw) for rank, s in stacks.items()}
         state = {rank: (stack.raw, _cpu_seconds(pids[rank])) for rank, stack in stacks.items()}
         stuck = all(is_collective(stack) for stack in stacks.values())
         self._same_looks = self._same_looks + 1 if stuck and _same(state, self._previous) else 0
@@ -82,8 +82,7 @@ class HangWatch:
 def _same(state: dict[int, tuple], previous: dict[int, tuple]) -> bool:
     # Dumping a stack costs a rank a little time, work costs it more.
     return state.keys() == previous.keys() and all(
-        state[rank][0] == previous[rank][0] and state[rank][1] - previous[rank][1] <= 0.02
-        for rank in state
+        state[rank][0] == previous[rank][0] and state[rank][1] - previous[rank][1] <= 0.02 for rank in state
     )
 
 

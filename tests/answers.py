@@ -40,6 +40,7 @@ def answers(kind: str) -> list[Answer]:
 def _header(file: Path) -> dict[str, str]:
     """The docstring's `key: value` lines; an indented line continues the one before."""
     header: dict[str, str] = {}
+    key = ""
     for line in ast.get_docstring(ast.parse(file.read_text())).splitlines():
         if line.startswith(" "):
             header[key] += " " + line.strip()

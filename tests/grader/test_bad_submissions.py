@@ -15,7 +15,11 @@ CASES = {
                 dist.broadcast(torch.ones(1), src=0)
         """,
         "hung",
-        ["rank 0 waits in all_reduce at answer.py:7", "rank 1 waits in broadcast at answer.py:9", "different collectives"],
+        [
+            "rank 0 waits in all_reduce at answer.py:7",
+            "rank 1 waits in broadcast at answer.py:9",
+            "different collectives",
+        ],
     ),
     "hangs in pure Python": (
         """
@@ -82,7 +86,11 @@ CASES = {
         ["rank 1 raised ValueError: no such batch", "answer.py:7", "rank 0 waits in barrier"],
     ),
     "raises at import": ("1 / 0\n", "raised", ["could not be imported", "ZeroDivisionError", "answer.py:4"]),
-    "has a syntax error": ("def solve(:\n    pass\n", "raised", ["could not be imported", "SyntaxError", "answer.py:4"]),
+    "has a syntax error": (
+        "def solve(:\n    pass\n",
+        "raised",
+        ["could not be imported", "SyntaxError", "answer.py:4"],
+    ),
     "exits at import": ("sys.exit(0)\n", "died", ["sys.exit(0)"]),
     "lacks the function": ("x = 1\n", "raised", ["answer.py has no 'solve'"]),
     "returns an object of its own": (
@@ -118,7 +126,11 @@ CASES = {
 def living_descendants():
     """Processes below this one, apart from the warm server."""
     children = psutil.Process().children(recursive=True)
-    return [c for c in children if "ddp_grader.server" not in " ".join(c.cmdline()) or c.parent().pid != psutil.Process().pid]
+    return [
+        c
+        for c in children
+        if "ddp_grader.server" not in " ".join(c.cmdline()) or c.parent().pid != psutil.Process().pid
+    ]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -135,7 +147,9 @@ def test_verdict(name, grade_source):
 
 
 def test_much_output_is_cut(grade_source):
-    source = IMPORTS + "def solve():\n    for _ in range(1000):\n        print('x' * 100_000)\n    raise ValueError('end')\n"
+    source = (
+        IMPORTS + "def solve():\n    for _ in range(1000):\n        print('x' * 100_000)\n    raise ValueError('end')\n"
+    )
     verdict, _ = grade_source(source)
     assert verdict.status == "raised"
     assert len(verdict.message) < 10_000
@@ -148,9 +162,7 @@ def test_output_is_prefixed_with_its_rank(grade_source):
 
 
 def test_left_child_is_ended_and_told(grade_source):
-    source = (
-        "import subprocess\ndef solve():\n    subprocess.Popen(['sleep', '1000'], start_new_session=True)\n"
-    )
+    source = "import subprocess\ndef solve():\n    subprocess.Popen(['sleep', '1000'], start_new_session=True)\n"
     verdict, notes = grade_source(source)
     assert verdict.status == "passed"
     assert "sleep 1000" in notes[0]
@@ -158,7 +170,9 @@ def test_left_child_is_ended_and_told(grade_source):
 
 
 def test_fork_that_comes_back_does_not_report(grade_source):
-    verdict, _ = grade_source(IMPORTS + "def solve():\n    if os.fork() == 0:\n        return 'child'\n    time.sleep(.1)\n    return 1\n")
+    verdict, _ = grade_source(
+        IMPORTS + "def solve():\n    if os.fork() == 0:\n        return 'child'\n    time.sleep(.1)\n    return 1\n"
+    )
     assert verdict.status == "passed"
     assert living_descendants() == []
 
