@@ -44,7 +44,7 @@ from typing import TypeVar
 import torch
 import torch.distributed as dist
 
-from ddp_grader import device, show
+from ddp_grader import caught, device, show
 
 T = TypeVar("T")
 
@@ -106,6 +106,9 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# rank 0 | I am rank 0 of 3. My numbers are [10, 40], their sum is 50.
+# rank 1 | I am rank 1 of 3. My numbers are [20, 50], their sum is 70.
+# rank 2 | I am rank 2 of 3. My numbers are [30, 60], their sum is 90.
 # ```
 
 # %% [markdown]
@@ -131,6 +134,9 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# rank 0 | counter is 1
+# rank 1 | counter is 10
+# rank 2 | counter is 100
 # ```
 
 # %% [markdown]
@@ -276,6 +282,8 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# rank 0 | RankInfo(rank=0, local_rank=0, world_size=2, local_world_size=2, node_rank=0)
+# rank 1 | RankInfo(rank=1, local_rank=1, world_size=2, local_world_size=2, node_rank=0)
 # ```
 
 # %% [markdown]
@@ -376,6 +384,10 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# rank 0 | node 0: [0, 1, 2, 3]
+# rank 0 | node 1: [4, 5, 6, 7]
+# rank 0 | node 2: [8, 9, 10, 11]
+# rank 0 | rank 6 is on node 1 and has local rank 2
 # ```
 
 # %% [markdown]
@@ -533,6 +545,7 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# rank 0 | I work on cpu and talk through gloo
 # ```
 
 # %% [markdown]
@@ -609,6 +622,12 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# rank 0 | before: ['the plan of rank 0']
+# rank 0 | after:  ['the plan of rank 0']
+# rank 1 | before: [None]
+# rank 1 | after:  ['the plan of rank 0']
+# rank 2 | before: [None]
+# rank 2 | after:  ['the plan of rank 0']
 # ```
 
 # %% [markdown]
@@ -746,10 +765,8 @@ def demo_rank_zero_fails():
     def fetch():
         raise OSError("No space left on device")
 
-    try:
-        rank_zero_first(fetch)
-    except Exception as error:
-        print(f"{type(error).__name__}: {error}")
+    error = caught(rank_zero_first, fetch)  # the exception that rank_zero_first(fetch) raises
+    print(f"{type(error).__name__}: {error}")
 
 
 if __name__ == "__main__":
@@ -759,6 +776,12 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# rank 0 | wrote the file
+# rank 1 | found the file, it says '3 1 4 1 5'
+# rank 2 | found the file, it says '3 1 4 1 5'
+# rank 0 | OSError: No space left on device
+# rank 1 | RuntimeError: rank 0 failed, so this rank did not start: OSError: No space left on device
+# rank 2 | RuntimeError: rank 0 failed, so this rank did not start: OSError: No space left on device
 # ```
 
 # %% [markdown]
@@ -842,6 +865,12 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# rank 0 | before: [1.0, 10.0]
+# rank 0 | after:  [6.0, 60.0]
+# rank 1 | before: [2.0, 20.0]
+# rank 1 | after:  [6.0, 60.0]
+# rank 2 | before: [3.0, 30.0]
+# rank 2 | after:  [6.0, 60.0]
 # ```
 
 # %% [markdown]
@@ -924,6 +953,9 @@ if __name__ == "__main__":
 
 # %% [markdown]
 # ```output
+# rank 0 | my numbers are [10, 40], the sum of all is 210.0
+# rank 1 | my numbers are [20, 50], the sum of all is 210.0
+# rank 2 | my numbers are [30, 60], the sum of all is 210.0
 # ```
 
 # %% [markdown]
