@@ -625,7 +625,7 @@ def _cause_sum(totals, values, rank):
     if any(type(value) is not type(values[0]) for value in values):
         return "ranks sent different dtypes: torch.tensor(0) is int64, torch.tensor(0.5) is float32"
     if any(math.isclose(other, exact) for other in totals if isinstance(other, float)):
-        return "some ranks have the right sum: all_reduce gives it to all, reduce only to one"
+        return "some ranks have the right sum, others not (dist.reduce, for example, serves one rank only)"
     if total == values[rank]:
         return "this is the rank's own value: nothing came from the other ranks"
     if math.isclose(total, exact / size, rel_tol=1e-6):

@@ -1,5 +1,5 @@
 """
-why: two rounds of all_gather_object: stricter than asked, all ranks raise if any did
+why: two rounds of all_gather_object, stricter than asked, all ranks raise if any did
 exercise: 1.4
 """
 import torch.distributed as dist

@@ -1,5 +1,5 @@
 """
-why: all_gather_object and Python's sum: float64 without a tensor of one's own
+why: all_gather_object and Python's sum, float64 without a tensor of one's own
 exercise: 1.5
 """
 import torch.distributed as dist

@@ -2,7 +2,7 @@
 symptom: the job hangs at the start
 source: course list of mistakes
 exercise: 1.4
-says: barrier
+says: waits in barrier
 verdict: hung
 """
 import torch.distributed as dist

@@ -2,7 +2,8 @@
 symptom: a hang or another error when the exception cannot be pickled (urllib's HTTPError)
 source: own (right for simple exceptions only)
 exercise: 1.4
-says: broadcast_object_list
+says: cannot pickle
+verdict: hung
 """
 import torch.distributed as dist
 

@@ -2,7 +2,7 @@
 symptom: rank 0 fails to download, the others wait until the timeout
 source: course list of mistakes
 exercise: 1.4
-says: barrier
+says: waits in barrier
 verdict: hung
 """
 import torch.distributed as dist

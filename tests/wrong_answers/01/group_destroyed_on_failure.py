@@ -1,5 +1,5 @@
 """
-symptom: no second try: Default process group has not been initialized
+symptom: no second try, Default process group has not been initialized
 source: own (side effect left behind)
 exercise: 1.4
 says: something is left over from the failure

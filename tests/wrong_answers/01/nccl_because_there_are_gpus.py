@@ -1,5 +1,5 @@
 """
-symptom: tensors on the CPU, backend nccl: No backend type associated with device type cpu
+symptom: tensors on the CPU, backend nccl, No backend type associated with device type cpu
 source: own
 exercise: 1.3
 says: not by the device

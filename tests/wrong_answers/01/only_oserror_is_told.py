@@ -2,7 +2,8 @@
 symptom: a bad archive (ValueError) on rank 0 hangs the rest; a full disk does not
 source: own (right for one kind of exception)
 exercise: 1.4
-says: rank
+says: HTTPError('404 Not Found')
+verdict: hung
 """
 import torch.distributed as dist
 

@@ -2,7 +2,7 @@
 symptom: right with two ranks, a hang or a wrong sum with three
 source: own (right at world size 2 only)
 exercise: 1.5
-says: rank
+says: not every rank's value
 """
 import torch
 import torch.distributed as dist

@@ -1,5 +1,5 @@
 """
-symptom: AttributeError on rank 0 only: NoneType
+symptom: AttributeError on rank 0 only (NoneType)
 source: own (wrong on one rank only)
 exercise: 1.4
 says: return value of fn was lost

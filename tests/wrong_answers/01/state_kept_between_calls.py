@@ -2,7 +2,7 @@
 symptom: the first sum is right, later ones grow
 source: own (right on the first call only)
 exercise: 1.5
-says: rank
+says: not every rank's value
 """
 import torch
 import torch.distributed as dist

@@ -2,7 +2,7 @@
 symptom: Gloo aborts the process, or garbage, when one rank passes an int
 source: course list of mistakes (integer tensors)
 exercise: 1.5
-says: rank
+says: float32 was used
 """
 import torch
 import torch.distributed as dist

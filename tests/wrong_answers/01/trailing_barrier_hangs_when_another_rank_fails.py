@@ -2,7 +2,7 @@
 symptom: rank 2's file is unreadable, ranks 0 and 1 wait for it until the timeout
 source: own (the exception of the wrong rank considered)
 exercise: 1.4
-says: barrier
+says: waits in barrier
 verdict: hung
 """
 import torch.distributed as dist

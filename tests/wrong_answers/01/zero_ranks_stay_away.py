@@ -2,7 +2,8 @@
 symptom: a hang when one rank has nothing to add
 source: own (a hang instead of a sum)
 exercise: 1.5
-says: rank
+says: without entering that collective
+verdict: hung
 """
 import torch
 import torch.distributed as dist
