@@ -4,19 +4,17 @@
     python -m ddp_reference                                       # 1 process, the same code
     python -m ddp_reference.launch                                # picks ranks and threads for you
 
-Start reading at `main.py`: its `main` is the whole story. Each step is one module:
+Start at `main.py`: its `train` is the whole story. Each step of it is one module:
 
 | module | subject | lesson |
 |---|---|---|
 | `ranks.py` | which process this is, and its device | 01 |
 | `groups.py` | the process group: made, used, destroyed | 02 |
-| `sharding.py` | which samples are whose, in every epoch | 03 |
-| `data.py`, `augment.py` | data that live on the device | 03 |
-| `models.py`, `wrapping.py` | the model and DistributedDataParallel | 04 |
-| `training.py` | the training step | 04 |
+| `data.py`, `sharding.py` | data on the device, and which samples are whose | 03 |
+| `models.py`, `wrapping.py`, `training.py` | the model, DDP around it, the training step | 04 |
 | `launch.py`, `errors.py` | starting ranks, and ending them with one message | 05 |
 | `checkpoint.py` | saving and resuming | 06 |
 | `evaluation.py` | exact evaluation on all ranks | 07 |
 | `optimization.py` | optimizer and learning rate | 08 |
-| `config.py`, `progress.py` | command line; progress bar, log lines and metrics | |
+| `config.py`, `report.py` | command line; progress bar, log lines and metrics | |
 """

@@ -1,7 +1,7 @@
 """Mistakes that the user can correct: one message, no traceback, every rank gone (lesson 05).
 
-A typing error in an option happens on all ranks at once. Left alone, it prints one traceback per
-rank, mixed up. Here local rank 0 speaks for its node and all ranks leave with exit code 1.
+A typing error in an option happens on all ranks at once. Left alone, it prints one traceback per rank, mixed
+up. Here local rank 0 speaks for its node, and all ranks leave with an exit code.
 """
 
 import os
@@ -10,18 +10,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# torchrun ends all ranks as soon as one has failed. A silent rank that leaves first would take the
-# speaker away in mid-sentence, so it waits to be ended, but not for ever: other launchers end
-# nobody.
+# torchrun ends all ranks as soon as one has failed. A silent rank that leaves first would take the speaker away
+# in mid-sentence, so it waits to be ended. Not for ever: other launchers end nobody.
 SILENT_RANK_WAITS_S = 10.0
 
 
 class UserError(Exception):
-    """Something that whoever started the run can correct, told without a traceback.
+    """Something that whoever started the run can correct.
 
-    Args:
-        message: What is wrong and what to do about it.
-        shared: Whether every rank of this node raises it, so that one can speak for all.
+    `shared` says that every rank of this node raises it, so that one can speak for all.
     """
 
     def __init__(self, message: str, *, shared: bool = True) -> None:
@@ -31,12 +28,9 @@ class UserError(Exception):
 
 @contextmanager
 def one_message() -> Iterator[None]:
-    """Turn a UserError, or a failure of the command line, into one message and an exit code.
+    """Turn a UserError, or a failure of the command line, into one message and SystemExit.
 
     Local rank 0 speaks, since each node has a terminal or a log file of its own.
-
-    Raises:
-        SystemExit: In place of UserError, with code 1.
     """
     speaks = os.environ.get("LOCAL_RANK", "0") == "0"
     try:

@@ -1,7 +1,7 @@
 """Exact evaluation, whatever the numbers of samples and ranks (lesson 07).
 
-DistributedSampler would repeat samples until all ranks have equally many, and they would count
-twice. Here the shares may differ by one sample, and nothing in the loop waits for another rank.
+DistributedSampler would repeat samples until all ranks have equally many, and they would count twice. Here the
+shares may differ by one sample, and nothing in the loop waits for another rank.
 """
 
 from dataclasses import dataclass
@@ -19,37 +19,26 @@ BATCH = 512  # samples of one rank at a time; only memory limits it
 
 @dataclass(frozen=True)
 class Score:
-    """What a model does on a data set, the same numbers on every rank.
+    """Result on the whole test set, the same on every rank."""
 
-    Attributes:
-        correct, samples: Counts over all ranks.
-        loss: The mean cross-entropy of a sample, in nats.
-    """
-
+    accuracy: float  # from 0 to 1
     correct: int
     samples: int
-    loss: float
-
-    @property
-    def accuracy(self) -> float:
-        """From 0 to 1."""
-        return self.correct / self.samples
+    loss: float  # mean cross-entropy of a sample, in nats
 
 
 def evaluate(model: nn.Module, data: Data, world: World) -> Score:
-    """Count correct answers on the test set. All ranks call it, and each judges its own share.
+    """Judge the model on the test set. All ranks call it, and each judges its own share.
 
-    Args:
-        model: The model itself, not its DDP wrapper: the wrapper's forward sends buffers, so that
-            a rank with one batch less would leave the others waiting.
+    `model` is not the DDP wrapper: the wrapper's forward may send buffers, and a rank with one batch less would
+    leave the others waiting.
     """
-    # Each rank's BatchNorm statistics have seen its own last batch. Rank 0's are those that are
-    # saved, so they are those that are judged.
+    # Each rank's BatchNorm statistics have seen its own last batch. Rank 0's are those that are saved, so they
+    # are those that are judged.
     for buffer in model.buffers():
         dist.broadcast(buffer, src=0)
-    images, labels = (t[world.rank :: world.size] for t in (data.test.pixels, data.test.labels))
-    # int64 and float64: sums that neither overflow nor lose a sample. Mean of means would be wrong
-    # for shares of unequal size.
+    images, labels = (part[world.rank :: world.size] for part in data.test.tensors)
+    # Sums, because a mean of means is wrong for unequal shares; in types that lose no sample.
     correct = torch.zeros((), dtype=torch.int64, device=world.device)
     loss = torch.zeros((), dtype=torch.float64, device=world.device)
     was_training = model.training
@@ -63,4 +52,5 @@ def evaluate(model: nn.Module, data: Data, world: World) -> Score:
     model.train(was_training)
     dist.all_reduce(correct)
     dist.all_reduce(loss)
-    return Score(int(correct), len(data.test), loss.item() / len(data.test))
+    n = len(data.test)
+    return Score(correct.item() / n, int(correct), n, loss.item() / n)

@@ -11,8 +11,8 @@ from datetime import timedelta
 import torch
 import torch.distributed as dist
 
-# DDP imports this at its first use. Its functions have the group of that moment as a default
-# argument and would keep it alive for ever; now there is none yet.
+# DDP imports this at its first use. Its functions have the group of that moment as a default argument and would
+# keep it alive for ever; now there is none yet.
 import torch.distributed.nn
 
 from ddp_reference.errors import UserError
@@ -21,29 +21,17 @@ from ddp_reference.ranks import Ranks
 
 @dataclass(frozen=True)
 class World:
-    """What a function needs to know about the ranks. The process group exists while it is in use.
-
-    Attributes:
-        rank, size: This process's number, from 0, and how many there are.
-        device: Where its tensors live.
-        backend: What carries messages between ranks: gloo (CPU), nccl (CUDA), xccl (Intel GPUs).
-    """
+    """All that most functions need to know about the ranks, while the group exists."""
 
     rank: int
     size: int
-    device: torch.device
-    backend: str
+    device: torch.device  # where this rank's tensors live
+    backend: str  # gloo for the CPU, nccl for CUDA, xccl for Intel's GPUs
 
     def raise_together(self, error: Exception | None) -> None:
-        """Raise on every rank if any rank has failed. All ranks call it.
+        """Raise a UserError on every rank if `error` is not None on some rank. All ranks call it.
 
         A rank that raises alone leaves the others waiting in their next collective.
-
-        Args:
-            error: What went wrong on this rank, or None.
-
-        Raises:
-            UserError: With the message of the lowest rank that failed.
         """
         messages: list[str | None] = [None] * self.size
         dist.all_gather_object(messages, None if error is None else str(error))
@@ -56,16 +44,15 @@ class World:
 def process_group(ranks: Ranks, device: torch.device, timeout_s: float) -> Iterator[World]:
     """Make the default process group, and destroy it when all ranks leave it together.
 
-    A process that no launcher started gets a group of one. So there is one path through the
-    program, and the path that is tested in one process is the path that runs on many.
+    A process that no launcher started gets a group of one. So there is one path through the program, and the
+    path that is tested in one process is the path that runs on many.
 
-    All ranks leave together at the end, and by a UserError, which they all raise. Any other
-    exception is one rank's own: destroying the group would make it wait for ranks that wait for it
-    (https://github.com/pytorch/torchtitan/pull/1342). It leaves at once instead, which closes its
-    connections, and torchrun ends the others.
+    All ranks leave together at the end, and by a UserError, which they all raise. Any other exception is one
+    rank's own: destroying the group would make it wait for ranks that wait for it
+    (https://github.com/pytorch/torchtitan/pull/1342). It leaves at once instead, which closes its connections,
+    and torchrun ends the others.
 
-    Raises:
-        UserError: The other ranks did not come within timeout_s seconds.
+    Raises UserError if the other ranks do not come within timeout_s seconds.
     """
     backend = dist.get_default_backend_for_device(device)
     alone = {} if ranks.launched else {"store": dist.HashStore(), "rank": 0, "world_size": 1}
@@ -73,8 +60,7 @@ def process_group(ranks: Ranks, device: torch.device, timeout_s: float) -> Itera
         dist.init_process_group(
             backend,
             timeout=timedelta(seconds=timeout_s),
-            # Binds NCCL to this GPU now: a wrong set-up fails here, not in the first collective,
-            # and barrier() need not guess the device.
+            # Binds NCCL to this GPU now: a wrong set-up fails here, not in the first collective.
             device_id=None if device.type == "cpu" else device,
             **alone,
         )
@@ -97,9 +83,9 @@ def process_group(ranks: Ranks, device: torch.device, timeout_s: float) -> Itera
 def _destroy_group() -> None:
     """Destroy the group and wait for its threads to end. All ranks come here together.
 
-    A DDP model that is still referenced keeps the group, and Gloo's threads, alive. A thread that
-    then lets go of a tensor while Python is shutting down ends the process with `terminate called
-    without an active exception` (https://github.com/pytorch/pytorch/pull/179291).
+    A DDP model that is still referenced keeps the group, and Gloo's threads, alive. A thread that then lets go
+    of a tensor while Python is shutting down ends the process with `terminate called without an active
+    exception` (https://github.com/pytorch/pytorch/pull/179291).
     """
     gc.collect()  # a DDP model contains reference cycles
     dist.destroy_process_group()

@@ -2,8 +2,8 @@
 
     python -m ddp_reference.launch [options of the trainer]
 
-It is what you would type yourself, and it prints it. Where there are two GPUs or more, the ranks
-use them (NCCL). Otherwise they use the CPU (Gloo).
+It prints what you could type yourself, and does it. Where there are two GPUs or more the ranks use them (NCCL),
+otherwise the CPU (Gloo).
 """
 
 import os
@@ -21,14 +21,10 @@ RANKS = 2
 
 
 def torchrun_arguments(gpus: int, trainer_options: list[str]) -> list[str]:
-    """What stands after the word torchrun.
-
-    Args:
-        gpus: On this machine. A single one cannot serve two ranks.
-    """
-    # --standalone lets torchrun find a free port itself, so two runs do not collide.
+    """What stands after the word torchrun, on a machine with so many GPUs."""
+    # --standalone lets torchrun find a free port itself, so that two runs do not collide.
     arguments = ["--standalone", f"--nproc-per-node={RANKS}", "-m", "ddp_reference"]
-    if 0 < gpus < RANKS:
+    if 0 < gpus < RANKS:  # a single GPU cannot serve two ranks
         arguments += ["--device", "cpu"]
     return arguments + trainer_options
 
@@ -38,10 +34,8 @@ def main() -> None:
     with one_message():  # --help and mistakes are answered before anything is started
         check_config(parse_config(options, speak=True), RANKS)
     arguments = torchrun_arguments(torch.accelerator.device_count(), options)
-    # The ranks share the cores. torchrun would give each a single thread, with a warning, so that
-    # they do not take the cores from each other.
-    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, torch.get_num_threads() // RANKS)))
-    threads = os.environ["OMP_NUM_THREADS"]
+    # The ranks share the cores. torchrun alone would give each a single thread, with a warning.
+    threads = os.environ.setdefault("OMP_NUM_THREADS", str(max(1, torch.get_num_threads() // RANKS)))
     print(f"$ OMP_NUM_THREADS={threads} torchrun {shlex.join(arguments)}", flush=True)
     try:
         torchrun(arguments)

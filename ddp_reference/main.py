@@ -14,20 +14,15 @@ from ddp_reference.evaluation import evaluate
 from ddp_reference.groups import World, process_group
 from ddp_reference.models import build_model
 from ddp_reference.optimization import build_optimizer, build_schedule
-from ddp_reference.progress import show_progress
 from ddp_reference.ranks import pick_device, read_ranks
-from ddp_reference.report import epoch_line, last_lines, summarise, write_metrics
+from ddp_reference.report import Progress, report
 from ddp_reference.training import train_epoch
 from ddp_reference.wrapping import wrap_model
 
 
 @record  # if a rank raises, torchrun says which was first and why
 def main(argv: Sequence[str] | None = None) -> None:
-    """Train as the command line says.
-
-    Raises:
-        SystemExit: With code 1 or 2, after something that the user can correct.
-    """
+    """Train as the command line says. Raises SystemExit after a mistake that users can correct."""
     with one_message():
         ranks = read_ranks()
         config = parse_config(argv, speak=ranks.local_rank == 0)
@@ -43,30 +38,28 @@ def train(config: Config, world: World) -> None:
     data = load_data(config.dataset, config.batch_size, world.device)
     steps_per_epoch = len(data.train) // config.batch_size
 
-    model = build_model(config.model, data.channels, data.classes, config.seed).to(world.device)
+    channels = len(data.mean)
+    model = build_model(config.model, channels, data.classes, config.seed).to(world.device)
     ddp_model = wrap_model(model, world)
     optimizer = build_optimizer(model, config)
     scheduler = build_schedule(optimizer, config, steps_per_epoch)
     # From here on each rank draws random numbers of its own, for instance for dropout.
     torch.manual_seed(config.seed + world.rank)
 
-    first_epoch = 0
+    first = 0
     if config.resume:
-        first_epoch = load_checkpoint(config.checkpoint, model, optimizer, scheduler, world)
+        first = load_checkpoint(config.checkpoint, model, optimizer, scheduler, world)
     score = evaluate(model, data, world)
     trained = []
-    samples = (config.epochs - first_epoch) * steps_per_epoch * config.batch_size
-    with show_progress(world, samples) as progress:
-        for epoch in range(first_epoch, config.epochs):
-            progress.begin(f"epoch {epoch + 1}/{config.epochs}")
+    total_samples = (config.epochs - first) * steps_per_epoch * config.batch_size
+    progress = Progress(world, total_samples)
+    with progress.bar:
+        for epoch in range(first, config.epochs):
+            progress.begin_epoch(epoch + 1, config.epochs)
             batches = training_batches(data, world, config, epoch)
             trained.append(train_epoch(ddp_model, batches, optimizer, scheduler, world, progress))
             score = evaluate(model, data, world)
             if config.checkpoint:
                 save_checkpoint(config.checkpoint, model, optimizer, scheduler, epoch + 1, world)
-            progress.line(epoch_line(epoch + 1, config.epochs, trained[-1], score))
-    metrics = summarise(config, world, trained, score, time.perf_counter() - began)
-    if config.metrics:
-        write_metrics(config.metrics, metrics, world)
-    if world.rank == 0:
-        print(last_lines(metrics))
+            progress.end_epoch(trained[-1], score)
+    report(config, world, trained, score, time.perf_counter() - began)

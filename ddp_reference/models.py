@@ -11,8 +11,8 @@ from ddp_reference.errors import UserError
 def small_cnn(channels: int, classes: int) -> nn.Module:
     """Three convolutions and a linear layer, for images of 8x8 pixels and more.
 
-    No BatchNorm and no dropout: what it learns from a global batch does not depend on the number
-    of ranks that share the batch.
+    No BatchNorm and no dropout: what it learns from a global batch does not depend on the number of ranks that
+    share the batch.
     """
     model = nn.Sequential(
         nn.Conv2d(channels, 16, kernel_size=3, padding=1),
@@ -40,12 +40,8 @@ class GreyToColour(nn.Module):
 def build_model(name: str, channels: int, classes: int, seed: int) -> nn.Module:
     """Make a model with random weights, the same on every rank.
 
-    Args:
-        name: "cnn", or the name of a classification model of torchvision.
-        channels: Of the images: 1 or 3 for torchvision's models.
-
-    Raises:
-        UserError: There is no such model.
+    It takes images (b, channels, height, width) and gives logits (b, classes). Torchvision's models take 1 or 3
+    channels. Raises UserError if there is no such model.
     """
     torch.manual_seed(seed)
     if name == "cnn":
@@ -55,10 +51,7 @@ def build_model(name: str, channels: int, classes: int, seed: int) -> nn.Module:
     # These two return several outputs in training, for which this trainer has no loss.
     names = set(models.list_models(module=models)) - {"googlenet", "inception_v3"}
     if name not in names:
-        close = difflib.get_close_matches(name, ["cnn", *names])
-        raise UserError(
-            f"--model {name} is neither cnn nor a classification model of torchvision"
-            + (f"; did you mean {' or '.join(close)}?" if close else "")
-        )
+        close = " or ".join(difflib.get_close_matches(name, names)) or "resnet18"
+        raise UserError(f"--model {name} is neither cnn nor a classification model of torchvision, such as {close}")
     model = models.get_model(name, weights=None, num_classes=classes)
     return nn.Sequential(GreyToColour(), model) if channels == 1 else model

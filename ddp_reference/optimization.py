@@ -12,28 +12,19 @@ from ddp_reference.config import Config
 def build_optimizer(model: nn.Module, config: Config) -> torch.optim.Optimizer:
     """Make the optimizer; the model is on its device already.
 
-    fused=True updates all parameters in a few kernels rather than a few for each parameter.
+    fused updates all parameters in a few kernels rather than a few for each parameter.
     """
+    options = {"lr": config.learning_rate, "weight_decay": config.weight_decay, "fused": True}
     if config.optimizer == "sgd":
-        return torch.optim.SGD(
-            model.parameters(),
-            lr=config.learning_rate,
-            momentum=0.9,
-            nesterov=True,
-            weight_decay=config.weight_decay,
-            fused=True,
-        )
-    return torch.optim.AdamW(model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True)
+        return torch.optim.SGD(model.parameters(), momentum=0.9, nesterov=True, **options)
+    return torch.optim.AdamW(model.parameters(), **options)
 
 
 def warmup_cosine(step: int, warmup_steps: int, total_steps: int) -> float:
-    """The share of the highest learning rate that a step uses, above 0 and at most 1.
+    """The share of the highest learning rate that a step, from 0, uses.
 
-    It rises linearly, because the first gradients are large and point anywhere, and the more so
-    with the large batches of many ranks. Then it falls along half a cosine.
-
-    Args:
-        step: From 0 to total_steps. The last is asked for after the last update and not used.
+    It rises linearly, because the first gradients are large and point anywhere, and the more so with the large
+    batches of many ranks. Then it falls along half a cosine, to 0 after the end.
     """
     if step < warmup_steps:
         return (step + 1) / (warmup_steps + 1)

@@ -11,32 +11,20 @@ from ddp_reference.errors import UserError
 
 @dataclass(frozen=True)
 class Ranks:
-    """A process's place among all processes.
+    """A process's place among all; the defaults are those of a process that is alone."""
 
-    Attributes:
-        rank: Its number among all, from 0. Decides which samples are its own.
-        local_rank: Its number on its node, from 0. Decides which GPU is its own.
-        world_size: How many processes there are.
-        local_world_size: How many of them are on this node.
-        launched: Whether a launcher started it. If not, it is the only one.
-    """
-
-    rank: int = 0
-    local_rank: int = 0
+    rank: int = 0  # among all processes: decides which samples are its own
+    local_rank: int = 0  # among those of its node: decides which GPU is its own
     world_size: int = 1
     local_world_size: int = 1
-    launched: bool = False
+    launched: bool = False  # whether a launcher started it
 
 
 def read_ranks() -> Ranks:
-    """Read the variables that torchrun gives to each process.
+    """Read the variables that torchrun gives to each process; with none of them it is alone.
 
-    Returns:
-        The defaults of Ranks if none of them is set, as in plain `python -m ddp_reference`.
-
-    Raises:
-        UserError: Some are set and others are not. Clusters may set RANK and WORLD_SIZE to count
-            machines; guessing the rest would put every process on GPU 0.
+    Raises UserError if only some are set. Clusters may set RANK and WORLD_SIZE to count machines; guessing the
+    rest would put every process on GPU 0.
     """
     names = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE")
     missing = [name for name in names if name not in os.environ]
@@ -44,9 +32,7 @@ def read_ranks() -> Ranks:
         return Ranks()
     if missing:
         raise UserError(
-            f"the environment has {' and '.join(n for n in names if n not in missing)} but not "
-            f"{' and '.join(missing)}: start with torchrun, which sets all of them",
-            shared=False,
+            f"{' and '.join(missing)} not set in the environment, though others of torchrun's are: start with torchrun"
         )
     return Ranks(*(int(os.environ[name]) for name in names), launched=True)
 
@@ -54,9 +40,8 @@ def read_ranks() -> Ranks:
 def pick_device(ranks: Ranks, wanted: Literal["auto", "cpu"]) -> torch.device:
     """Choose this process's device and make it the current one.
 
-    Raises:
-        UserError: This node has more processes than GPUs. NCCL would refuse two ranks on one GPU
-            later, with a message that is much harder to read.
+    Raises UserError if this node has more processes than GPUs. NCCL would refuse two ranks on one GPU later,
+    with a message that is much harder to read.
     """
     accelerator = torch.accelerator.current_accelerator() if wanted == "auto" else None
     # Apple's MPS has one device and no collectives of its own.

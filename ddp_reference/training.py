@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import torch
 import torch.distributed as dist
@@ -13,26 +12,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from ddp_reference.groups import World
-from ddp_reference.progress import Progress
-
-
-@dataclass(frozen=True)
-class Epoch:
-    """What an epoch of training came to, over all ranks.
-
-    Attributes:
-        loss: Mean cross-entropy of a sample at the time it was used, in nats.
-        samples: Trained on by all ranks together.
-        seconds: Of training, without evaluation; this rank's clock.
-    """
-
-    loss: float
-    samples: int
-    seconds: float
-
-    @property
-    def samples_per_second(self) -> float:
-        return self.samples / self.seconds
+from ddp_reference.report import Epoch, Progress
 
 
 def train_epoch(
@@ -43,10 +23,9 @@ def train_epoch(
     world: World,
     progress: Progress,
 ) -> Epoch:
-    """Take one optimizer step for each batch. Every rank must have equally many.
+    """Take one optimizer step for each of this rank's batches: images (b, c, h, w), labels (b,).
 
-    Args:
-        batches: This rank's images (b, channels, height, width) and labels (b,), on its device.
+    All ranks have equally many batches, of equal size.
     """
     began = time.perf_counter()
     ddp_model.train()

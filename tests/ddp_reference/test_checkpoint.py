@@ -37,9 +37,9 @@ def train(file, stop_after, *options):
     return 0
 
 
-@pytest.mark.parametrize("world_size", [1, 2])
-def test_interrupted_and_resumed_equals_uninterrupted(run_ranks, tmp_path, world_size):
+def test_interrupted_and_resumed_equals_uninterrupted(run_ranks, tmp_path):
     """Bit for bit, with dropout, which draws other numbers on each rank."""
+    world_size = 2
     whole, parts = tmp_path / "whole.pt", tmp_path / "parts.pt"
     assert run_ranks(train, world_size, whole, None) == [0] * world_size
     assert run_ranks(train, world_size, parts, 2) == [130] * world_size
@@ -48,7 +48,7 @@ def test_interrupted_and_resumed_equals_uninterrupted(run_ranks, tmp_path, world
 
     expected, actual = (torch.load(file, weights_only=True) for file in (whole, parts))
     torch.testing.assert_close(actual, expected, rtol=0, atol=0)
-    states = [state["cpu"] for state in actual["random"]]
+    states = [state[0] for state in actual["random"]]
     assert len({bytes(state.numpy()) for state in states}) == world_size
 
 

@@ -2,9 +2,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils.data import TensorDataset
 
 from ddp_reference import evaluation
-from ddp_reference.data import Data, Images
+from ddp_reference.data import Data
 from ddp_reference.evaluation import evaluate
 from ddp_reference.groups import process_group
 from ddp_reference.ranks import read_ranks
@@ -15,7 +16,7 @@ CPU = torch.device("cpu")
 def some_data(n: int) -> Data:
     generator = torch.Generator().manual_seed(n)
     pixels = torch.randint(256, (n, 1, 3, 3), generator=generator, dtype=torch.uint8)
-    images = Images(pixels, torch.randint(3, (n,), generator=generator))
+    images = TensorDataset(pixels, torch.randint(3, (n,), generator=generator))
     mean, std = torch.full((1, 1, 1), 128.0), torch.full((1, 1, 1), 70.0)
     return Data(train=images, test=images, classes=3, mean=mean, std=std)
 
@@ -41,9 +42,10 @@ def test_exact_for_every_number_of_samples(run_ranks, world_size):
     expected = []
     for n in sizes:
         data = some_data(n)
-        logits = model(data.normalise(data.test.pixels))
-        correct = (logits.argmax(1) == data.test.labels).sum().item()
-        expected.append((correct, n, F.cross_entropy(logits, data.test.labels).item()))
+        pixels, labels = data.test.tensors
+        logits = model(data.normalise(pixels))
+        correct = (logits.argmax(1) == labels).sum().item()
+        expected.append((correct, n, F.cross_entropy(logits, labels).item()))
 
     for scores, still_training in run_ranks(evaluate_all, world_size, sizes):
         assert still_training

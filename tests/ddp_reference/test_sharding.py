@@ -2,18 +2,13 @@ import pytest
 import torch
 from torch.utils.data import DistributedSampler
 
-from ddp_reference.augment import draw_shifts, shift_images
 from ddp_reference.config import Config
 from ddp_reference.data import DATASETS, load_data, training_batches
 from ddp_reference.errors import UserError
 from ddp_reference.groups import World
-from ddp_reference.sharding import epoch_generator, local_batches, shard
+from ddp_reference.sharding import epoch_order, local_batches, shard
 
 CPU = torch.device("cpu")
-
-
-def order(n: int, seed: int, epoch: int) -> torch.Tensor:
-    return torch.randperm(n, generator=epoch_generator(seed, epoch))
 
 
 @pytest.mark.parametrize("n", [7, 12, 100, 101, 103])
@@ -23,25 +18,25 @@ def test_shard_equals_distributed_sampler(n, world_size):
         for seed, epoch in [(0, 0), (0, 3), (5, 1)]:
             sampler = DistributedSampler(range(n), world_size, rank, shuffle=True, seed=seed, drop_last=True)
             sampler.set_epoch(epoch)
-            assert shard(order(n, seed, epoch), rank, world_size).tolist() == list(sampler)
+            assert shard(epoch_order(n, seed, epoch), rank, world_size).tolist() == list(sampler)
 
 
 def test_epochs_differ_and_repeat():
-    assert order(100, 0, 1).tolist() == order(100, 0, 1).tolist()
-    assert order(100, 0, 1).tolist() != order(100, 0, 2).tolist()
+    assert epoch_order(100, 0, 1).tolist() == epoch_order(100, 0, 1).tolist()
+    assert epoch_order(100, 0, 1).tolist() != epoch_order(100, 0, 2).tolist()
 
 
 @pytest.mark.parametrize("world_size", [1, 2, 3, 4])
 def test_all_ranks_together_see_the_batches_of_one_process(world_size):
-    epoch, batch = order(103, 0, 0), 12
+    epoch, batch = epoch_order(103, 0, 0), 12
     shares = [local_batches(shard(epoch, rank, world_size), batch // world_size) for rank in range(world_size)]
     steps = [set(torch.cat(parts).tolist()) for parts in zip(*shares, strict=True)]
     assert steps == [set(part.tolist()) for part in epoch[: 103 // batch * batch].split(batch)]
 
 
 @pytest.mark.parametrize("world_size", [2, 4])
-def test_augmentation_does_not_depend_on_the_number_of_ranks(world_size):
-    config = Config(max_shift=2)
+def test_batches_do_not_depend_on_the_number_of_ranks(world_size):
+    config = Config()
     data = load_data("digits", config.batch_size, CPU)
 
     def batches(rank, size):
@@ -56,30 +51,6 @@ def test_augmentation_does_not_depend_on_the_number_of_ranks(world_size):
             assert torch.equal(share[step][1], labels[rank::world_size])
 
 
-def test_shift_moves_and_fills_with_zero():
-    image = torch.arange(1, 13, dtype=torch.uint8).reshape(1, 1, 3, 4)
-    images = image.repeat(4, 1, 1, 1)
-    moved = shift_images(images, torch.tensor([[0, 0], [1, 0], [0, -1], [5, 5]]))
-    assert moved.dtype == torch.uint8
-    assert moved[0, 0].tolist() == image[0, 0].tolist()
-    assert moved[1, 0].tolist() == [[0, 0, 0, 0], [1, 2, 3, 4], [5, 6, 7, 8]]
-    assert moved[2, 0].tolist() == [[2, 3, 4, 0], [6, 7, 8, 0], [10, 11, 12, 0]]
-    assert moved[3].count_nonzero() == 0
-
-
-def test_shift_moves_every_channel_alike():
-    images = torch.randint(255, (2, 3, 5, 5), dtype=torch.uint8)
-    moved = shift_images(images, torch.tensor([[1, 1], [-1, 0]]))
-    assert torch.equal(moved[0, :, 1:, 1:], images[0, :, :-1, :-1])
-    assert torch.equal(moved[1, :, :-1], images[1, :, 1:])
-
-
-def test_shifts_reach_both_limits():
-    shifts = draw_shifts(1000, 2, epoch_generator(0, 0))
-    assert shifts.shape == (1000, 2)
-    assert sorted(set(shifts.flatten().tolist())) == [-2, -1, 0, 1, 2]
-
-
 @pytest.mark.parametrize(
     ("name", "sizes", "shape"),
     [("digits", (1437, 360), (1, 8, 8)), ("synthetic", (4096, 1000), (3, 32, 32))],
@@ -87,19 +58,20 @@ def test_shifts_reach_both_limits():
 def test_data(name, sizes, shape):
     data = load_data(name, 64, CPU)
     assert (len(data.train), len(data.test)) == sizes
-    assert data.train.pixels.shape[1:] == shape
-    assert data.train.pixels.dtype == torch.uint8
+    pixels = data.train.tensors[0]
+    assert pixels.shape[1:] == shape
+    assert pixels.dtype == torch.uint8
     assert data.classes == 10
-    normal = data.normalise(data.train.pixels)
+    normal = data.normalise(pixels)
     assert normal.mean().abs() < 1e-3
     assert (normal.std() - 1).abs() < 1e-2
     # Loaded again, as on another rank or in another run: the same split.
-    assert torch.equal(DATASETS[name]()[1].pixels, data.test.pixels)
+    assert torch.equal(DATASETS[name]()[1].tensors[0], data.test.tensors[0])
 
 
 def test_no_image_is_in_both_parts():
     data = load_data("digits", 64, CPU)
-    train, test = ({tuple(row) for row in part.pixels.flatten(1).tolist()} for part in (data.train, data.test))
+    train, test = ({tuple(row) for row in part.tensors[0].flatten(1).tolist()} for part in (data.train, data.test))
     assert not train & test
 
 
