@@ -37,9 +37,7 @@ def build(files: LessonFiles, *, run: bool = True, force: bool = False) -> list[
     changed = []
     if run and (after := outputs.rewrite(lessons.parse(before, files.solution))) != before:
         if files.solution.read_bytes().decode() != before:
-            raise CourseError(
-                f"{files.show(files.solution)} was edited while its examples ran. Build it again."
-            )
+            raise CourseError(f"{files.show(files.solution)} was edited while its examples ran. Build it again.")
         write(files.solution, after)
         stub = stub_of(files, after)
         changed.append(files.show(files.solution))

@@ -166,9 +166,7 @@ def _exercises(front: FrontMatter, cells: list[Cell], regions: list[Region]) -> 
         inside = [r.function for r in regions if cell.line < r.begin <= cell.end and r.function]
         if "exercise" in cell.metadata:
             functions = tuple(dict.fromkeys(inside))  # several regions of one function: once
-            exercise = Exercise(
-                str(cell.metadata["exercise"]), str(cell.metadata.get("title", "")), functions, cell
-            )
+            exercise = Exercise(str(cell.metadata["exercise"]), str(cell.metadata.get("title", "")), functions, cell)
             _check_exercise(exercise, front, exercises)
             exercises.append(exercise)
         elif inside:

@@ -124,9 +124,7 @@ def rewrite(lesson: Lesson) -> str:
 def stale_lines(lesson: Lesson) -> list[int]:
     """Lines of the cells whose quoted output is not what is printed now."""
     printed = run(lesson) if (pairs := quoted(lesson)) else {}
-    return [
-        quote.line for code, quote in pairs if quote.source != _block(printed.get(code.line, ""))
-    ]
+    return [quote.line for code, quote in pairs if quote.source != _block(printed.get(code.line, ""))]
 
 
 def _block(text: str) -> str:

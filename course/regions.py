@@ -110,11 +110,7 @@ def _check_alone(comment: Comment, match: re.Match) -> None:
 
 
 def _region(tree: ast.Module, begin: Comment, end: Comment) -> Region:
-    inside = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.stmt) and begin.line < node.lineno < end.line
-    ]
+    inside = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and begin.line < node.lineno < end.line]
     if not inside:
         raise SourceError(begin.line, "a solution without a statement", "Write the solution")
     first = min(inside, key=lambda node: (node.lineno, node.col_offset))
@@ -136,9 +132,7 @@ def _region(tree: ast.Module, begin: Comment, end: Comment) -> Region:
 def _enclosing_function(tree: ast.Module, line: int) -> str:
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     around = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, kinds) and node.lineno < line < (node.end_lineno or 0)
+        node for node in ast.walk(tree) if isinstance(node, kinds) and node.lineno < line < (node.end_lineno or 0)
     ]
     if all(isinstance(node, ast.ClassDef) for node in around):
         return ""

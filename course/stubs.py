@@ -51,9 +51,7 @@ def _insert_questions(lesson: Lesson, questions: list[Question], lines: list[str
             "Write questions.yaml beside the lesson and that line once, in its last cell but one",
         )
     if places and any(region.begin > places[0] for region in lesson.regions):
-        raise LessonError(
-            lesson.path, places[0] + 1, "questions before an exercise", "Move them to the end"
-        )
+        raise LessonError(lesson.path, places[0] + 1, "questions before an exercise", "Move them to the end")
     for place in places:
         lines[place : place + 1] = as_comments(render(questions))
 

@@ -57,18 +57,14 @@ def find_lessons(numbers: list[str], root: Path = ROOT) -> list[LessonFiles]:
         if number not in found:
             raise CourseError(f"no lesson {number}. There are: {', '.join(found)}.")
         if len(found[number]) > 1:
-            raise CourseError(
-                f"solutions/{number}: {' and '.join(found[number])}. Keep the one lesson there."
-            )
+            raise CourseError(f"solutions/{number}: {' and '.join(found[number])}. Keep the one lesson there.")
     return [LessonFiles(root, number, found[number][0]) for number in wanted]
 
 
 def committed(path: Path, root: Path = ROOT) -> str | None:
     """The text of a file at git's HEAD; None outside a checkout or if it is not there."""
     try:
-        shown = subprocess.run(
-            ["git", "show", f"HEAD:./{path.relative_to(root)}"], cwd=root, capture_output=True
-        )
+        shown = subprocess.run(["git", "show", f"HEAD:./{path.relative_to(root)}"], cwd=root, capture_output=True)
     except FileNotFoundError:
         return None
     return shown.stdout.decode() if shown.returncode == 0 else None
