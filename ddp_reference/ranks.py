@@ -43,9 +43,10 @@ def pick_device(ranks: Ranks, wanted: Literal["auto", "cpu"]) -> torch.device:
     Raises UserError if this node has more processes than GPUs. NCCL would refuse two ranks on one GPU later,
     with a message that is much harder to read.
     """
-    accelerator = torch.accelerator.current_accelerator() if wanted == "auto" else None
-    # Apple's MPS has one device and no collectives of its own.
-    if accelerator is None or accelerator.type == "mps" or not torch.accelerator.is_available():
+    if wanted == "cpu" or not torch.accelerator.is_available():
+        return torch.device("cpu")
+    kind = torch.accelerator.current_accelerator().type
+    if kind == "mps":  # Apple's GPU: one device, and no collectives of its own
         return torch.device("cpu")
     count = torch.accelerator.device_count()
     if ranks.local_world_size > count:
@@ -53,7 +54,7 @@ def pick_device(ranks: Ranks, wanted: Literal["auto", "cpu"]) -> torch.device:
             f"{ranks.local_world_size} ranks on this node, but {count} GPU{'s'[: count != 1]}: "
             f"start with --nproc-per-node={count}, or train on the CPU with --device cpu"
         )
-    device = torch.device(accelerator.type, ranks.local_rank)
+    device = torch.device(kind, ranks.local_rank)
     # Libraries that say only "cuda" mean the current device, which is GPU 0 unless set.
     torch.get_device_module(device).set_device(device)
     return device

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from ddp_reference import launch
 from ddp_reference.config import Config, check_config, parse_config
 from ddp_reference.errors import UserError
-from ddp_reference.launch import torchrun_arguments
 from ddp_reference.main import main
 
 ROOT = Path(__file__).parents[2]
@@ -117,16 +117,21 @@ def test_launcher_on_a_terminal():
 
 @pytest.mark.parametrize(("gpus", "options"), [(0, []), (1, ["--device", "cpu"]), (2, []), (8, [])])
 def test_launcher_uses_gpus_where_there_are_enough(gpus, options):
-    arguments = torchrun_arguments(gpus, ["--epochs", "1"])
+    arguments = launch.torchrun_arguments(gpus, ["--epochs", "1"])
     start = ["--standalone", "--nproc-per-node=2", "-m", "ddp_reference"]
     assert arguments == [*start, *options, "--epochs", "1"]
 
 
-def test_launcher_refuses_before_it_starts_anything():
-    result = run(sys.executable, "-m", "ddp_reference.launch", "--batch-size=63")
-    assert (result.returncode, result.stdout) == (1, "")
-    assert result.stderr.startswith("error: --batch-size is the global batch")
-    assert result.stderr.count("\n") == 1
+def test_launcher_refuses_before_it_starts_anything(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["launch", "--batch-size=63"])
+    monkeypatch.setattr(launch, "torchrun", lambda arguments: pytest.fail("started"))
+    with pytest.raises(SystemExit) as leaving:
+        launch.main()
+    assert leaving.value.code == 1
+    said = capsys.readouterr()
+    assert said.err.startswith("error: --batch-size is the global batch")
+    assert said.err.count("\n") == 1
+    assert said.out == ""
 
 
 @pytest.mark.parametrize(
