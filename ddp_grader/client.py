@@ -44,6 +44,11 @@ class Server:
         self.exits: dict[int, int] = {}
         atexit.register(self.close)
 
+    @property
+    def pid(self) -> int:
+        """The server's process id."""
+        return self._process.pid
+
     def fileno(self) -> int:
         """The descriptor that becomes readable when the server has something to tell."""
         return self._answers.fileno()

@@ -3,6 +3,8 @@
 import psutil
 import pytest
 
+from ddp_grader.client import warm_server
+
 IMPORTS = "import os, sys, time\nimport torch\nimport torch.distributed as dist\n"
 
 CASES = {
@@ -124,13 +126,8 @@ CASES = {
 
 
 def living_descendants():
-    """Processes below this one, apart from the warm server."""
-    children = psutil.Process().children(recursive=True)
-    return [
-        c
-        for c in children
-        if "ddp_grader.server" not in " ".join(c.cmdline()) or c.parent().pid != psutil.Process().pid
-    ]
+    """Command lines of processes below the warm server: nothing may live there between two runs."""
+    return [" ".join(process.cmdline()) for process in psutil.Process(warm_server().pid).children(recursive=True)]
 
 
 @pytest.mark.parametrize("name", CASES)
