@@ -1,0 +1,28 @@
+"""
+symptom: hang after the first rank has finished
+source: own (kind: hang)
+exercise: 4.8
+says: waits in
+verdict: hung
+"""
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from torch.distributed.algorithms.join import Join
+
+
+def train_uneven(ddp_model, batches, *, lr=0.1):
+    optimizer = torch.optim.SGD(ddp_model.parameters(), lr=lr)
+    losses = []
+
+    def step(inputs, targets):
+        optimizer.zero_grad()
+        loss = F.mse_loss(ddp_model(inputs), targets)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+
+    for inputs, targets in batches:
+        with Join([ddp_model]):
+            step(inputs, targets)
+    return losses
