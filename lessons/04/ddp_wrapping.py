@@ -1206,8 +1206,8 @@ if __name__ == "__main__":
 # does not, the first one waits in backward for a bucket that the other never sends, and the job
 # hangs.
 #
-# Parameters 1 in the message is the second one in `model.parameters()`. To read names instead of
-# numbers, run with the environment variable `TORCH_DISTRIBUTED_DEBUG=DETAIL`.
+# The index 1 in the message means the second parameter in `model.parameters()`. To read names instead of
+# numbers, run with the environment variable `TORCH_DISTRIBUTED_DEBUG=INFO`.
 #
 # What to do depends on the reason:
 #

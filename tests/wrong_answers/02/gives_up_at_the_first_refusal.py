@@ -1,0 +1,33 @@
+"""
+symptom: ranks that start before rank 0 fail at once
+source: own (right for one order only)
+exercise: 2.6
+says: too early
+"""
+import socket
+import time
+from datetime import timedelta
+
+import torch.distributed as dist
+
+
+def init_with_deadline(host, port, rank, world_size, backend, timeout_s):
+    place, deadline = f"{host}:{port}", time.monotonic() + timeout_s
+    timeout = timedelta(seconds=timeout_s)
+    if rank > 0:
+        try:
+            socket.create_connection((host, port), timeout=timeout_s).close()
+        except OSError as error:
+            raise TimeoutError(f"no answer at {place}: is rank 0 running?") from error
+    store = dist.TCPStore(host, port, is_master=rank == 0, timeout=timeout, wait_for_workers=False)
+    keys = [f"here {r}" for r in range(world_size)]
+    store.set(keys[rank], "")
+    while not store.check(keys):
+        if time.monotonic() > deadline:
+            missing = [r for r, key in enumerate(keys) if not store.check([key])]
+            came = world_size - len(missing)
+            raise TimeoutError(f"{place}: {came} of {world_size} came, missing {missing}")
+        time.sleep(0.02)
+    dist.init_process_group(
+        backend, store=store, rank=rank, world_size=world_size, timeout=timeout
+    )
