@@ -28,7 +28,8 @@ from torch.utils import _pytree
 from ddp_grader.lines import LineNotes
 
 DUMP_SIGNAL = signal.SIGUSR1
-_STUB_MESSAGE = re.compile(r"Exercise (\d+\.\d+)\b")
+# A DataLoader's worker sends the exception on inside a longer one, with the traceback as its message.
+_STUB_MESSAGE = re.compile(r"^(?:NotImplementedError: )?(Exercise (\d+\.\d+)\b.*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -94,16 +95,15 @@ def caught(fn: Callable, *args: Any, **kwargs: Any) -> Exception | None:
     try:
         fn(*args, **kwargs)
     except Exception as error:
-        if _stub_exercise(error):
+        if _stub(error):
             raise
         return error
     return None
 
 
-def _stub_exercise(error: BaseException) -> str:
-    """The number in a stub's NotImplementedError, or ''."""
-    match = _STUB_MESSAGE.match(str(error)) if isinstance(error, NotImplementedError) else None
-    return match.group(1) if match else ""
+def _stub(error: BaseException) -> re.Match | None:
+    """The message (1) and number (2) in a stub's NotImplementedError."""
+    return _STUB_MESSAGE.search(str(error)) if isinstance(error, NotImplementedError) else None
 
 
 def run_rank(conn_fd: int, output_fd: int) -> None:
@@ -175,8 +175,8 @@ def _do(job: Job, notes: LineNotes) -> tuple:
         return ("exit", leaving.code, notes.line)
     except BaseException as error:
         notes.stop()
-        if exercise := _stub_exercise(error):
-            return ("not attempted", exercise, str(error))
+        if stub := _stub(error):
+            return ("not attempted", stub[2], stub[1])
         return _raised(error, job, importing)
 
 
