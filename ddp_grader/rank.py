@@ -11,6 +11,7 @@ import pickle
 import re
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -146,15 +147,33 @@ def _prepare(job: Job) -> LineNotes:
         else:
             os.environ[name] = value
     os.chdir(job.folder)
-    stack_file = open(f"{job.folder}/stack.{job.rank}", "w")
-    faulthandler.enable(stack_file)  # a crash in C++ leaves the Python line behind
-    faulthandler.register(DUMP_SIGNAL, stack_file, all_threads=True)
+    _tell_stack_when_asked(job)
     torch.set_num_threads(1)
     # Ranks that start alike would hide a forgotten broadcast.
     torch.manual_seed(1000 + job.rank)
     if job.detail:
         dist.set_debug_level(dist.DebugLevel.DETAIL)
     return LineNotes(Path(job.folder) / f"line.{job.rank}", job.source)
+
+
+def _tell_stack_when_asked(job: Job) -> None:
+    """Write all threads' Python stacks to `stack.N` for each byte that comes through the FIFO `ask.N`.
+
+    A thread does it: a signal would interrupt system calls of the rank, which makes a TCPStore that is
+    just connecting print an error and wait a second. The signal stays as a last resort, for a rank that is
+    stuck in C++ with the interpreter's lock held.
+    """
+    stack_file = open(f"{job.folder}/stack.{job.rank}", "w")
+    faulthandler.enable(stack_file)  # a crash in C++ leaves the Python line behind
+    faulthandler.register(DUMP_SIGNAL, stack_file, all_threads=True)
+
+    def answer() -> None:
+        # Opened for writing, too: then it never ends, however often our parent opens and closes it.
+        with open(f"{job.folder}/ask.{job.rank}", "r+b", buffering=0) as requests:
+            while requests.read(1):
+                faulthandler.dump_traceback(stack_file, all_threads=True)
+
+    threading.Thread(target=answer, daemon=True, name="ddp_grader").start()
 
 
 def _do(job: Job, notes: LineNotes) -> tuple:

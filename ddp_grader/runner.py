@@ -203,6 +203,7 @@ class _Ranks:
     def start(self, jobs: list) -> None:
         for job in jobs:
             lines.create(self._folder / f"line.{job.rank}")
+            os.mkfifo(self._folder / f"ask.{job.rank}")
             self._ranks.append(self._server.fork_rank())
         for job, process in zip(jobs, self._ranks, strict=True):
             with contextlib.suppress(BrokenPipeError):

@@ -51,7 +51,7 @@ class HangWatch:
         if not late and not all(_sleeps(pid) for pid in pids.values()):
             self._previous, self._same_looks = {}, 0
             return {}
-        stacks = self._stacks(pids)
+        stacks = self._stacks(pids, late)
         if late:  # a rank that works waits in nothing, wherever its stack passes through
             return {rank: s if _sleeps(pids[rank]) else Stack(s.place, "", s.raw) for rank, s in stacks.items()}
         state = {rank: (stack.raw, _cpu_seconds(pids[rank])) for rank, stack in stacks.items()}
@@ -61,22 +61,44 @@ class HangWatch:
         enough = _LOOKS_IF_ONE_ENDED if someone_ended else _LOOKS_IF_NONE_ENDED
         return stacks if self._same_looks >= enough else {}
 
-    def _stacks(self, pids: dict[int, int]) -> dict[int, Stack]:
-        """Ask each rank for its Python stack. Works for a rank that is blocked in C++, too."""
-        files = {rank: self._folder / f"stack.{rank}" for rank in pids}
-        before = {}
-        for rank, pid in pids.items():
-            before[rank] = files[rank].stat().st_size if files[rank].exists() else -1
-            if before[rank] >= 0:  # else the rank has not installed its handler yet
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, DUMP_SIGNAL)
-        return {rank: self._read(rank, files[rank], before[rank]) for rank in pids}
+    def _stacks(self, pids: dict[int, int], late: bool) -> dict[int, Stack]:
+        """Ask each rank for its Python stack."""
+        before = {rank: self._dump_size(rank) for rank in pids}
+        for rank in pids:
+            self._ask(rank)
+        return {rank: self._read(rank, before[rank], pids[rank] if late else None) for rank in pids}
 
-    def _read(self, rank: int, file: Path, before: int) -> Stack:
-        _wait_for_dump(file, before)
+    def _dump_size(self, rank: int) -> int:
+        file = self._folder / f"stack.{rank}"
+        return file.stat().st_size if file.exists() else 0
+
+    def _ask(self, rank: int) -> None:
+        with contextlib.suppress(OSError):  # a rank that has only just started does not listen yet
+            fifo = os.open(self._folder / f"ask.{rank}", os.O_WRONLY | os.O_NONBLOCK)
+            os.write(fifo, b"?")
+            os.close(fifo)
+
+    def _read(self, rank: int, before: int, pid_if_late: int | None) -> Stack:
+        file = self._folder / f"stack.{rank}"
+        if not self._wait_for_dump(rank, before) and pid_if_late:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid_if_late, DUMP_SIGNAL)
+            self._wait_for_dump(rank, before)
         _, main_thread = lines.read(self._folder / f"line.{rank}")
-        text = file.read_text(errors="replace") if before >= 0 else ""
-        return read_stack(last_dump(text[max(before, 0) :], main_thread), self._source)
+        text = file.read_text(errors="replace")[before:] if file.exists() else ""
+        return read_stack(last_dump(text, main_thread), self._source)
+
+    def _wait_for_dump(self, rank: int, before: int) -> bool:
+        """Wait until a dump is written whole: the file has grown, and grows no more."""
+        end = time.monotonic() + 0.25
+        size = before
+        while time.monotonic() < end:
+            time.sleep(0.004)
+            now = self._dump_size(rank)
+            if now > before and now == size:
+                return True
+            size = now
+        return False
 
 
 def _same(state: dict[int, tuple], previous: dict[int, tuple]) -> bool:
@@ -84,18 +106,6 @@ def _same(state: dict[int, tuple], previous: dict[int, tuple]) -> bool:
     return state.keys() == previous.keys() and all(
         state[rank][0] == previous[rank][0] and state[rank][1] - previous[rank][1] <= 0.02 for rank in state
     )
-
-
-def _wait_for_dump(file: Path, before: int) -> None:
-    """Wait until the dump is written whole: it has grown, and grows no more."""
-    end = time.monotonic() + 0.25
-    size = before
-    while before >= 0 and time.monotonic() < end:
-        time.sleep(0.004)
-        now = file.stat().st_size
-        if now > before and now == size:
-            return
-        size = now
 
 
 def _sleeps(pid: int) -> bool:
