@@ -371,6 +371,10 @@ class NormNet(nn.Module):
         return self.body(self.first(x))
 
 
+# On rank r: cuda:5, not cuda:r.
+PRETENDED = [("cuda:5", False), ("cuda:5", True), ("cuda:0", True), ("cpu", False)]
+
+
 def wrap_here_and_on_gpus(lesson):
     """Wrap for real, then on a machine that only pretends to have GPUs."""
     rank = dist.get_rank()
@@ -383,13 +387,10 @@ def wrap_here_and_on_gpus(lesson):
         report["nothing to sync"] = str(error) if error else ""
     else:
         report["sync on GPU"] = _run_sync_bn(lesson, rank)
-    with _PretendedGpus() as machine:
-        report["pretended"] = {
-            (str(where), sync): _wrap_pretended(lesson, machine, where, sync)
-            for where in (torch.device("cuda", 1 - rank), torch.device("cuda", 5), torch.device("cpu"))
-            for sync in (False, True)
-            if where.type == "cuda" or not sync
-        }
+    notes = _pretend_gpus()
+    report["pretended"] = {
+        (where, sync): _wrap_pretended(lesson, notes, torch.device(where), sync) for where, sync in PRETENDED
+    }
     return report
 
 
@@ -424,74 +425,52 @@ def _norm_layers(model):
     return sorted({type(m).__name__ for m in model.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)})
 
 
-class _PretendedGpus:
-    """Within it, torch believes in eight GPUs: moves are noted, not made, and so is wrapping."""
+def _pretend_gpus():
+    """From now on torch believes in eight GPUs. Moves and wrapping are noted, not made; returns the notes on wrapping."""
+    current, notes = [0], []
 
-    def __enter__(self):
-        self.calls = []
-        self._current = 0
-        self._originals = []
-        self._replace(nn.Module, "to", lambda model, *args, **kwargs: self._move(model, *args, **kwargs))
-        self._replace(
-            nn.Module, "cuda", lambda model, device=None: self._move(model, "cuda" if device is None else device)
-        )
-        self._replace(nn.Module, "cpu", lambda model: self._move(model, "cpu"))
-        self._replace(DistributedDataParallel, "__init__", self._wrapper())
-        for module in (torch.cuda, torch.accelerator):
-            self._replace(module, "is_available", lambda: True)
-            self._replace(module, "device_count", lambda: 8)
-        self._replace(torch.cuda, "set_device", self._set_current)
-        self._replace(torch.cuda, "current_device", lambda: self._current)
-        for name in ("set_device_index", "set_device_idx"):
-            if hasattr(torch.accelerator, name):
-                self._replace(torch.accelerator, name, self._set_current)
-        return self
+    def normal(where):
+        where = torch.device("cuda", where) if isinstance(where, int) else torch.device(where)
+        return torch.device("cuda", current[0]) if where.type == "cuda" and where.index is None else where
 
-    def __exit__(self, *_):
-        for owner, name, original in self._originals:
-            setattr(owner, name, original)
-
-    def _replace(self, owner, name, function):
-        self._originals.append((owner, name, getattr(owner, name)))
-        setattr(owner, name, function)
-
-    def _set_current(self, device):
-        self._current = self.normal(device).index
-
-    def normal(self, device):
-        """torch.device with an index, of whatever names a device."""
-        device = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
-        return torch.device("cuda", self._current) if device.type == "cuda" and device.index is None else device
-
-    def _move(self, model, *args, **kwargs):
-        target = kwargs.get("device", args[0] if args else None)
+    def move(model, where=None, *_, device=None, **__):
+        target = where if device is None else device
         if isinstance(target, (str, int, torch.device)):
             for tensor in tensors_of(model).values():
-                tensor.pretended = self.normal(target)
+                tensor.pretended = normal(target)
         return model
 
-    def _wrapper(machine):
-        def __init__(self, module, device_ids=None, output_device=None, dim=0, **options):
-            nn.Module.__init__(self)
-            self.module = module
-            places = {getattr(p, "pretended", torch.device("cpu")) for p in module.parameters()}
-            machine.calls.append(
-                {
-                    "places": sorted(map(str, places)),
-                    "device_ids": [str(machine.normal(d)) for d in device_ids or []],
-                    "output_device": None if output_device is None else str(machine.normal(output_device)),
-                    "norms": _norm_layers(module),
-                }
-            )
+    def wrap(self, module, device_ids=None, output_device=None, *_, **__):
+        nn.Module.__init__(self)
+        self.module = module
+        places = {str(getattr(p, "pretended", "cpu")) for p in module.parameters()}
+        ids = [str(normal(d)) for d in device_ids or []]
+        output = None if output_device is None else str(normal(output_device))
+        norms = _norm_layers(module)
+        notes.append({"places": sorted(places), "device_ids": ids, "output_device": output, "norms": norms})
 
-        return __init__
+    nn.Module.to = move
+    nn.Module.cuda = lambda model, device="cuda": move(model, "cuda" if device is None else device)
+    nn.Module.cpu = lambda model: move(model, "cpu")
+    DistributedDataParallel.__init__ = wrap
+    for module in (torch.cuda, torch.accelerator):
+        module.is_available = lambda: True
+        module.device_count = lambda: 8
+    torch.cuda.current_device = lambda: current[0]
+    for module, name in (
+        (torch.cuda, "set_device"),
+        (torch.accelerator, "set_device_index"),  # the older versions' name comes next
+        (torch.accelerator, "set_device_idx"),
+    ):
+        setattr(module, name, lambda where: current.__setitem__(0, normal(where).index))
+    return notes
 
 
-def _wrap_pretended(lesson, machine, where, sync):
-    machine.calls.clear()
+def _wrap_pretended(lesson, notes, where, sync):
+    notes.clear()
     wrapped = lesson.wrap_model(NormNet(), where, sync_bn=sync)
     is_ddp = isinstance(wrapped, DistributedDataParallel)
-    return {"is_ddp": is_ddp, "calls": list(machine.calls), "norms": _norm_layers(wrapped)}
+    return {"is_ddp": is_ddp, "calls": list(notes), "norms": _norm_layers(wrapped)}
 
 
 @exercise("4.3", "Wrap the model")
@@ -505,7 +484,7 @@ def test_4_3_wrap_model(grade):
         if grade.backend == "gloo":
             grade.check(
                 report["sync on CPU"] == "ValueError",
-                f"wrap_model(model with BatchNorm, device=cpu, sync_bn=True) "
+                "wrap_model(model with BatchNorm, device=cpu, sync_bn=True) "
                 + (
                     "returned, it should raise ValueError"
                     if report["sync on CPU"] == "NoneType"
@@ -513,7 +492,9 @@ def test_4_3_wrap_model(grade):
                 ),
                 rank=rank,
                 cause="the layers were converted after wrapping, or not at all, so DistributedDataParallel never saw "
-                "them",
+                "them"
+                if report["sync on CPU"] == "NoneType"
+                else "the exercise asks for another kind of error",
                 next_step="convert first, then wrap: DistributedDataParallel raises the ValueError itself",
             )
             grade.check(
@@ -782,6 +763,8 @@ def _cause_4_4(step, rank, run):
             "the weights have not moved at all" + (" on this rank" if alone else ""),
             "call loss.backward() and optimizer.step()" + (" on every rank" if alone else ""),
         )
+    if size > 1 and alike(actual[-1], simulate_steps([0])[0][step]):
+        return "all ranks use rank 0's gradient instead of the mean", "leave the gradients to DDP"
     if alike(actual[rank], simulate_steps([rank])[0][step]) and size > 1:
         return (
             "this rank trained alone: its gradients were not averaged, because the forward went past the wrapper "
@@ -805,9 +788,12 @@ def _cause_4_4(step, rank, run):
         )
     if step:
         return (
-            f"the steps before were right, so something is left over from one step to the next",
+            "the steps before were right, so something is left over from one step to the next",
             "in each step: zero_grad, forward, loss, backward, step",
         )
+    own = step_loss(small_model()(step_batch(rank, 0)[0]), step_batch(rank, 0)[1]).item()
+    if not alike(run.values[rank][0]["loss"], own):
+        return "the loss is another one than loss_fn gives", "loss_fn(ddp_model(inputs), targets)"
     return (
         "it is not the step that one process would make with the batches of all ranks",
         "zero_grad, loss_fn(ddp_model(inputs), targets), backward, optimizer.step",
@@ -862,7 +848,7 @@ def weigh_without_ddp(lesson):
     """One call; all ranks have samples but the last. Does the gradient reach the weight?"""
     count = 0 if dist.get_rank() == dist.get_world_size() - 1 else 2
     weight = torch.ones((), device=device(), requires_grad=True)
-    print(f"(grader) this rank has {count} samples")
+    print(f"(grader) samples on this rank: {count}")
     loss = lesson.weighted_loss(weight * torch.ones(count, device=device()))
     if not isinstance(loss, torch.Tensor) or not loss.requires_grad:
         return False
@@ -1039,7 +1025,6 @@ def extract_on_one_rank(lesson):
                 "features": features,
                 "graph": isinstance(features, torch.Tensor) and features.requires_grad,
                 "expected": expected,
-                "in training": copy.deepcopy(model).train().head(expected),
                 "changed": [n for n, t in tensors_of(model).items() if not torch.equal(t, before[n])],
                 "modes": {n or "the model": (modes[n], after[n]) for n in modes if modes[n] != after[n]},
                 "wrapper mode": ddp_model.training,
@@ -1311,7 +1296,7 @@ def train_on_batches(lesson, counts):
             given.append(number)
             yield tuple(tensor.to(device()) for tensor in uneven_batch(rank, number))
 
-    print(f"(grader) this rank has {counts[rank]} batches")  # told if ranks hang
+    print(f"(grader) batches on this rank: {counts[rank]}")  # told if ranks hang
     losses = lesson.train_uneven(ddp_model, batches())
     is_list = isinstance(losses, (list, tuple))
     return {

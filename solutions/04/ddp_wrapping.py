@@ -53,8 +53,9 @@ from ddp_grader import device, show
 # over, you want *one* model. So the copies must stay equal, all the time. How?
 #
 # You could send the weights around after each step. There is a cheaper way. Think of what a
-# training step needs: the weights, the gradient, and the optimizer's state. If these are equal
-# on two ranks before the step, the weights are equal after it. So two promises are enough:
+# training step needs: the weights, the gradient, and the optimizer's state (its momentum, say).
+# If these are equal on two ranks before the step, the weights are equal after it. A new optimizer
+# has the same state everywhere. So two promises are enough:
 #
 # 1. **Same start.** All ranks begin with the same weights.
 # 2. **Same gradient.** In each step, all ranks use the same gradient.
@@ -233,8 +234,9 @@ if __name__ == "__main__":
 # %% [markdown]
 # ### In practice: the same seed instead of a broadcast
 #
-# **What you see.** Training works. Then someone initialises one layer more on rank 0, or loads
-# pretrained weights there, and the loss gets worse with each GPU that you add.
+# **What you see.** It works for months. Then pretrained weights are loaded on rank 0 only, or one
+# rank draws one random number more than the others, and the copies are not equal any more. Nothing
+# says so.
 #
 # **Why.** The script calls `torch.manual_seed(0)` on every rank, and so all models start alike,
 # without any broadcast. This holds only as long as all ranks draw the same random numbers in the
@@ -472,11 +474,11 @@ if __name__ == "__main__":
 #     bucket of layer 1        :crit, c3, after d3, 2s
 # ```
 #
-# We can watch it. The next program prints a line when a gradient is ready, and a line when DDP
-# sends a bucket. (It uses two hooks of PyTorch: one on the parameters, and DDP's own
-# [communication hook](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html), a function that
-# DDP calls in place of its `all_reduce`.) There are three layers of 1 MiB each, and buckets of
-# 1 MiB.
+# We can watch it, and one rank is enough for that. The next program prints a line when a gradient
+# is ready, and a line when DDP sends a bucket. (It uses two hooks of PyTorch: one on the
+# parameters, and DDP's own [communication
+# hook](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html), a function that DDP calls in
+# place of its `all_reduce`.) There are three layers of 1 MiB each, and buckets of 1 MiB.
 
 
 # %%
@@ -530,12 +532,12 @@ if __name__ == "__main__":
 #
 # | when | what DDP does |
 # |---|---|
-# | `DistributedDataParallel(model)` | compares the parameters' number and shapes on all ranks; copies rank 0's parameters **and buffers** to all others (your 4.1); attaches the hooks |
+# | `DistributedDataParallel(model)` | compares the parameters' number, shapes and strides on all ranks; copies rank 0's parameters **and buffers** to all others (your 4.1); attaches the hooks |
 # | `ddp_model(x)` | copies rank 0's **buffers** to all others, if there are any; calls `model(x)`; gets ready for one backward |
 # | `loss.backward()` | averages the gradients, bucket by bucket (your 4.2) |
 # | `optimizer.step()` | nothing. DDP has no part in it |
 #
-# The first three are collectives: all ranks must make them, the same number of times. And this is
+# The first three hold collectives: all ranks must make them, the same number of times. And this is
 # what DDP **does not** do:
 #
 # - It does not split the data. Each rank must load its own part (lesson 03).
@@ -898,7 +900,8 @@ if __name__ == "__main__":
 #
 # ### In practice: nobody noticed that the ranks trained alone
 #
-# **What you see.** Training runs, a bit faster than expected. Results are those of a small batch.
+# **What you see.** Training runs. The results are those of a small batch, for the checkpoint holds
+# what one rank has learned from its part of the data.
 #
 # **Why.** The forward goes past the wrapper: `ddp_model.module(x)`, or some other method of the
 # model, as in [this report](https://github.com/moojink/openvla-oft/issues/160). The same happens
@@ -936,6 +939,12 @@ if __name__ == "__main__":
 #
 # **What to do.** `(loss_a + loss_b).backward()`, or finish one before you begin the other. Two
 # backwards on purpose, to accumulate gradients, are the subject of lesson 08.
+#
+# (Two forwards and one backward, as for a GAN's discriminator, fail in some versions if the model
+# has BatchNorm: `one of the variables needed for gradient computation has been modified by an
+# inplace operation`. The second forward overwrites the buffers that the first backward needs, [as
+# reported here](https://github.com/pytorch/pytorch/issues/175024). In PyTorch 2.14 it works.
+# Else, concatenate both batches and make one forward.)
 
 # %% [markdown]
 # ## Local batches of different sizes
@@ -1063,8 +1072,8 @@ if __name__ == "__main__":
 # **What you see.** The loss curve of a run on 8 GPUs differs from that on one GPU, with the same
 # global batch and the same seed.
 #
-# **Why.** Each rank divides by its own number of unpadded tokens. [Large training
-# libraries](https://github.com/huggingface/transformers/issues/34242) had this for years.
+# **Why.** Each rank divides by its own number of unpadded tokens. Widely used training libraries
+# did so ([a report](https://github.com/huggingface/transformers/issues/34242)).
 #
 # **What to do.** Count the tokens of all ranks, and divide by that.
 
@@ -1203,8 +1212,8 @@ if __name__ == "__main__":
 # ## Parameters that are not used
 #
 # DDP waits for the gradient of *every* parameter that it attached a hook to. A bucket leaves when
-# it is full. If the forward goes past a layer, its gradient never comes, and its bucket never
-# leaves:
+# all of its gradients are ready. If the forward goes past a layer, its gradient never comes, and
+# its bucket never leaves:
 
 
 # %%
@@ -1252,8 +1261,8 @@ if __name__ == "__main__":
 # does not, the first one waits in backward for a bucket that the other never sends, and the job
 # hangs.
 #
-# The index 1 in the message means the second parameter in `model.parameters()`. To read names instead of
-# numbers, run with the environment variable `TORCH_DISTRIBUTED_DEBUG=INFO`.
+# The index 1 in the message means the second parameter in `model.parameters()`. To read names, too,
+# run with the environment variable `TORCH_DISTRIBUTED_DEBUG=INFO`.
 #
 # What to do depends on the reason:
 #
@@ -1304,8 +1313,8 @@ def wrap_with_unused(model: nn.Module) -> DistributedDataParallel:
 #
 # <details><summary>Hint 2</summary>
 #
-# `DistributedDataParallel(model, find_unused_parameters=True)`. Without `device_ids`, this works for
-# a model on the CPU and on a GPU. `static_graph=True` promises something else: that the same
+# `DistributedDataParallel(model, find_unused_parameters=True)`. Without `device_ids`, this works
+# for a model on the CPU and on a GPU. `static_graph=True` promises something else: that the same
 # parameters are used in each step.
 #
 # </details>
@@ -1345,11 +1354,11 @@ if __name__ == "__main__":
 # **What you see.** Fine-tuning. `Expected to have finished reduction in the prior iteration` in the
 # second step, although every layer is used.
 #
-# **Why.** `model.backbone.requires_grad_(False)` stands after the wrapping. DDP still waits for these
-# gradients.
+# **Why.** `model.backbone.requires_grad_(False)` stands after the wrapping. DDP still waits for
+# these gradients.
 #
-# **What to do.** Freeze, then wrap. To unfreeze in the middle of training, wrap anew. The flag would
-# silence the error, and you would pay for a walk through the graph in each step.
+# **What to do.** Freeze, then wrap. To unfreeze in the middle of training, wrap anew. The flag
+# would silence the error, and you would pay for a walk through the graph in each step.
 #
 # ### In practice: different gradients, no error
 #
@@ -1364,15 +1373,15 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Ranks with different numbers of batches
 #
-# Every forward and every backward of DDP holds collectives. If rank 0 has two batches and rank 1 has
-# three, rank 1 waits in its third backward, forever. (`DistributedSampler` in lesson 03 avoids this by
-# padding. But data may come from a stream, or from files of different lengths.)
+# Every backward of DDP holds collectives. If rank 0 has two batches and rank 1 has three, rank 1
+# waits in its third backward, forever. (`DistributedSampler` in lesson 03 avoids this by padding.
+# But data may come from a stream, or from files of different lengths.)
 #
-# [`Join`](https://docs.pytorch.org/docs/stable/distributed.algorithms.join.html) solves it. The loop
-# stands inside `with Join([ddp_model]):`. A rank that leaves its loop reaches the end of the `with`,
-# and stays there. It takes part in the collectives of those who are still training, with zeros for
-# gradients. When all ranks have finished, it copies the final model from a rank that was among the
-# last to all others.
+# [`Join`](https://docs.pytorch.org/docs/stable/distributed.algorithms.join.html) solves it. The
+# loop stands inside `with Join([ddp_model]):`. A rank that leaves its loop reaches the end of the
+# `with`, and stays there. It takes part in the collectives of those who are still training, with
+# zeros for gradients. When all ranks have finished, it copies the final model from a rank that
+# was among the last to all others.
 #
 # ```mermaid
 # sequenceDiagram
@@ -1474,9 +1483,9 @@ if __name__ == "__main__":
 # %% [markdown]
 # ### In practice: after Join, the ranks drift apart
 #
-# `Join` makes the *model* equal at the end. The optimizer's state is not part of the model. A rank that
-# left its loop early made fewer steps, so its momentum is another one. Here are two epochs with
-# momentum: an uneven one under `Join`, then an even one without.
+# `Join` makes the *model* equal at the end. The optimizer's state is not part of the model. A
+# rank that left its loop early made fewer steps, so its momentum is another one. Here are two
+# epochs with momentum: an uneven one under `Join`, then an even one without.
 
 
 # %%
@@ -1515,9 +1524,9 @@ if __name__ == "__main__":
 # **Why.** Same weights, same gradient, but another optimizer state. The plan from the start of this
 # lesson needs all three.
 #
-# **What to do.** Use `Join` where training ends after it, or with plain SGD. Else send the optimizer's
-# state from one rank to all after it. Or avoid the problem: stop all ranks when the first one runs out
-# of batches, or let the sampler deal out equal numbers.
+# **What to do.** Use `Join` where training ends after it, or with plain SGD. Else send the
+# optimizer's state from one rank to all after it. Or avoid the problem: stop all ranks when the
+# first one runs out of batches, or let the sampler deal out equal numbers.
 #
 # ### In practice: Join and other collectives
 #
@@ -1526,10 +1535,10 @@ if __name__ == "__main__":
 #
 # **Why.** `Join` imitates the collectives of DDP. It knows nothing of others.
 #
-# **What to do.** `Join([ddp_model], throw_on_early_termination=True)` ends the loop on all ranks as
-# soon as one of them runs out. That rank raises `RuntimeError: Rank 0 exhausted all inputs.`, the
-# others `RuntimeError: Detected at least one rank that exhausted inputs. Throwing across all ranks.`
-# Catch it, and go on to the next epoch.
+# **What to do.** `Join([ddp_model], throw_on_early_termination=True)` ends the loop on all ranks
+# as soon as one of them runs out. That rank raises `RuntimeError: Rank 0 exhausted all inputs.`,
+# the others `RuntimeError: Detected at least one rank that exhausted inputs. Throwing across all
+# ranks.` Catch it, and go on to the next epoch.
 
 # %% [markdown]
 # ## Check your understanding
@@ -1541,8 +1550,8 @@ if __name__ == "__main__":
 #
 # - Equal weights, equal gradients and equal optimizer states give equal weights. That is the whole
 #   of data parallelism.
-# - DDP copies parameters and buffers from rank 0 **when it is constructed**, buffers again **in each
-#   forward**, and averages gradients **in backward**. `optimizer.step()` is local.
+# - DDP copies parameters and buffers from rank 0 **when it is constructed**, buffers again **in
+#   each forward**, and averages gradients **in backward**. `optimizer.step()` is local.
 # - Hooks start an `all_reduce` for each bucket of gradients while backward still computes.
 # - The order: build, freeze, move, convert, wrap, optimizer.
 # - Train through `ddp_model(x)`. Everything else goes through `ddp_model.module`.
@@ -1557,7 +1566,7 @@ if __name__ == "__main__":
 # - [Join](https://docs.pytorch.org/docs/stable/distributed.algorithms.join.html) and a
 #   [tutorial on uneven inputs](https://docs.pytorch.org/tutorials/advanced/generic_join.html)
 # - [SyncBatchNorm](https://docs.pytorch.org/docs/stable/generated/torch.nn.SyncBatchNorm.html)
-# - [PyTorch Distributed: Experiences on Accelerating Data Parallel Training](https://arxiv.org/abs/2006.15704),
-#   the paper on buckets and overlap
+# - [PyTorch Distributed: Experiences on Accelerating Data Parallel
+#   Training](https://arxiv.org/abs/2006.15704), the paper on buckets and overlap
 #
 # Next: lesson 05 starts these programs, with `torchrun` and otherwise.
