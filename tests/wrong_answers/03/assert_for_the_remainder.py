@@ -1,0 +1,17 @@
+"""
+symptom: no error under python -O
+source: own
+exercise: 3.2
+says: AssertionError
+"""
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler
+
+
+def build_loader(dataset, global_batch_size, *, shuffle=True, seed=0, drop_last=False, **options):
+    world_size = dist.get_world_size()
+    assert global_batch_size % world_size == 0, f"{global_batch_size} samples on {world_size} ranks"
+    sampler = DistributedSampler(dataset, shuffle=shuffle, seed=seed, drop_last=drop_last)
+    return DataLoader(
+        dataset, batch_size=global_batch_size // world_size, sampler=sampler, drop_last=drop_last, **options
+    )

@@ -1,0 +1,18 @@
+"""
+symptom: right with two ranks only
+source: own
+exercise: 3.2
+says: divided by 2
+"""
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler
+
+
+def build_loader(dataset, global_batch_size, *, shuffle=True, seed=0, drop_last=False, **options):
+    world_size = dist.get_world_size()
+    if global_batch_size % world_size:
+        raise ValueError(f"{global_batch_size} samples on {world_size} ranks")
+    sampler = DistributedSampler(dataset, shuffle=shuffle, seed=seed, drop_last=drop_last)
+    return DataLoader(
+        dataset, batch_size=max(1, global_batch_size // 2), sampler=sampler, drop_last=drop_last, **options
+    )

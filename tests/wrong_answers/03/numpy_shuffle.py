@@ -1,0 +1,21 @@
+"""
+symptom: other shards than DistributedSampler, on purpose
+source: own
+exercise: 3.1
+says: another permutation
+"""
+import math
+
+import torch
+
+
+def shard_indices(n, world_size, rank, *, shuffle=True, seed=0, epoch=0, drop_last=False):
+    if n < 1 or not 0 <= rank < world_size:
+        raise ValueError(f"n={n}, world_size={world_size}, rank={rank}")
+    order = list(range(n))
+    if shuffle:
+        order = __import__("numpy").random.default_rng(seed + epoch).permutation(n).tolist()
+    per_rank = n // world_size if drop_last else math.ceil(n / world_size)
+    total = per_rank * world_size
+    order = (order * math.ceil(total / n))[:total]
+    return order[rank::world_size]

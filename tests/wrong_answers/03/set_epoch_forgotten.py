@@ -1,0 +1,10 @@
+"""
+symptom: every epoch has the same order
+source: course list of mistakes
+exercise: 3.3
+says: order of epoch 0
+"""
+def run_epochs(loader, epochs, *, start_epoch=0):
+    for epoch in range(start_epoch, epochs):
+        for batch in loader:
+            yield epoch, batch
