@@ -614,9 +614,9 @@ if __name__ == "__main__":
 class UnpaddedSampler(Sampler[int]):
     """Shares out a data set so that every index comes exactly once, on one of the ranks.
 
-    Each rank gets n // world_size indices, or one more. No padding, nothing dropped, no shuffle.
-    Which rank gets which index, and in what order, is up to you; it is the same each time. n may
-    be smaller than the number of ranks, and 0: then some ranks get nothing.
+    Each rank gets n // num_replicas indices, or one more: no padding, and nothing dropped. Which
+    rank gets which index, and in what order, is up to you, but it is the same in each pass. n may
+    be smaller than the number of ranks, or 0: then some ranks get nothing.
     """
 
     def __init__(self, dataset: Sized, num_replicas: int | None = None, rank: int | None = None) -> None:

@@ -480,11 +480,11 @@ RUNS_3_3 = [(3, None), (5, 3), (2, 2), (1, 4), (2, 0)]
 
 
 class Told(SequentialSampler):
-    """Gives the number of the epoch that it was told; what was told in the middle of a pass comes too late."""
+    """Gives the number of the epoch that it was told before the pass began."""
 
     def __init__(self):
         super().__init__(range(3))
-        self.epoch = -1
+        self.epoch = 0
 
     def set_epoch(self, epoch):
         self.epoch = epoch
@@ -522,7 +522,7 @@ def run_all(lesson):
         found["distributed"].append(_listed(lesson, loader, epochs, options))
         if not isinstance(found["distributed"][-1], list):
             return found
-        told = DataLoader(range(-1, 99), batch_size=None, sampler=Told())
+        told = DataLoader(range(99), batch_size=None, sampler=Told())
         found["told"].append(_listed(lesson, told, epochs, options))
         single = DataLoader(range(4), batch_size=2)
         found["single"].append(_listed(lesson, single, epochs, options))
@@ -562,10 +562,9 @@ def test_3_3_run_epochs(grade):
                 else "a loader in a single process must be run through, too",
                 next_step='if hasattr(loader.sampler, "set_epoch"): ...',
             )
-            # The values of the data set are index - 1, so Told's samples are one less than its epoch.
             grade.equal(
                 found["told"][number],
-                [[epoch, epoch - 1] for epoch in order for _ in range(3)],
+                [[epoch, epoch] for epoch in order for _ in range(3)],
                 rank=rank,
                 what=f"what {call} gives for a loader whose sampler gives the epoch that it was told",
                 cause="only DistributedSampler is told the epoch, or it is told another one",

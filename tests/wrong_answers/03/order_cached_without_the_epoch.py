@@ -2,7 +2,7 @@
 symptom: right in the first epoch, which then comes again
 source: own
 exercise: 3.1
-says: 
+says: epoch has no effect
 """
 import math
 
