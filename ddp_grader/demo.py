@@ -6,8 +6,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from ddp_grader.environment import gpu_count
 from ddp_grader.outcomes import NotAttempted
-from ddp_grader.runner import gpu_count, run_ranks
+from ddp_grader.runner import run_ranks
 from ddp_grader.verdict import describe_run, shown_output
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ddp_grader.outcomes import NotAttempted, Raised, Run
-from ddp_grader.runner import nccl_ranks, run_ranks
+from ddp_grader.environment import nccl_ranks
+from ddp_grader.outcomes import Died, NotAttempted, Raised, Run
+from ddp_grader.runner import run_ranks
 from ddp_grader.verdict import WRONG_VALUE, GradeEnded, Verdict, explain, shown_output
+
+_MISMATCH = re.compile(r"Collectives differ in the following aspects:.*", re.DOTALL)
 
 
 def exercise(id: str, title: str, *, gpu: bool = True) -> pytest.MarkDecorator:
@@ -45,8 +50,21 @@ class Grade:
         """
         run = self.outcomes(scenario, *args, **options)
         if not run.ok:
-            raise GradeEnded(explain(run))
+            raise GradeEnded(explain(run, self._mismatch(run, scenario, args, options)))
         return run
+
+    def _mismatch(self, run: Run, scenario: Callable, args: tuple, options: dict) -> str:
+        """If Gloo aborted, PyTorch's own comparison of what the ranks passed to the collective, from a second run.
+
+        Not from the first: in this mode PyTorch 2.14's DistributedDataParallel crashes.
+        """
+        if not any(isinstance(outcome, Died) and outcome.signal == signal.SIGABRT for outcome in run.outcomes):
+            return ""
+        second = self.outcomes(scenario, *args, **options, detail=True)
+        for outcome in second.outcomes:
+            if isinstance(outcome, Raised) and (found := _MISMATCH.search(outcome.message)):
+                return " ".join(found.group().split())
+        return ""
 
     def outcomes(
         self,
@@ -56,10 +74,11 @@ class Grade:
         group: bool = True,
         env: Any = None,
         timeout: float = 8.0,
+        detail: bool = False,
     ) -> Run:
         """Like `run`, but returns whatever happened. Only stubs and files that cannot be imported end the exercise."""
         size = nccl_ranks(ranks) if self.backend == "nccl" else ranks
-        options = {"backend": self.backend, "group": group, "env": env, "timeout": timeout}
+        options = {"backend": self.backend, "group": group, "env": env, "timeout": timeout, "detail": detail}
         run = run_ranks(scenario, size, *args, lesson_file=str(self.lesson_file), **options)
         self._last_run = run
         if run.left_running:

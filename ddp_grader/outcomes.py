@@ -93,14 +93,12 @@ class Run:
         backend: "gloo" or "nccl".
         seconds: Wall time.
         left_running: Command lines of processes that the code had started and not ended (they were killed).
-        mismatch: PyTorch's description when ranks met in different collectives.
     """
 
     outcomes: list[Outcome]
     backend: str
     seconds: float
     left_running: list[str] = field(default_factory=list)
-    mismatch: str = ""
 
     @property
     def world_size(self) -> int:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ddp_grader.client import warm_server
+from ddp_grader.environment import gpu_count, nccl_ranks
 from ddp_grader.exercises import Grade
-from ddp_grader.runner import gpu_count, nccl_ranks
 from ddp_grader.verdict import GRADER_ERROR, PASSED, GradeEnded, Verdict
 
 

@@ -18,6 +18,7 @@ import cloudpickle
 
 from ddp_grader import lines, outcomes
 from ddp_grader.client import RankProcess, Server, warm_server
+from ddp_grader.environment import backend_env, gpu_count, torchrun_env
 from ddp_grader.outcomes import Outcome, Place, Run
 from ddp_grader.ports import reserved_port
 from ddp_grader.watch import HangWatch
@@ -136,8 +137,8 @@ def _job(
         source=source,
         lesson=lesson_file is not None,
         env={
-            **_torchrun_env(rank, world_size, port),
-            **_backend_env(backend, world_size),
+            **torchrun_env(rank, world_size, port),
+            **backend_env(backend, world_size),
             **(own or {}),
         },
         folder=folder,
@@ -150,43 +151,6 @@ def _job(
         timeout=timeout + 30,
         detail=detail,
     )
-
-
-def _torchrun_env(rank: int, world_size: int, port: int) -> dict[str, str | None]:
-    return {
-        "RANK": str(rank),
-        "LOCAL_RANK": str(rank),
-        "WORLD_SIZE": str(world_size),
-        "LOCAL_WORLD_SIZE": str(world_size),
-        "GROUP_RANK": "0",
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(port),
-    }
-
-
-def _backend_env(backend: str, world_size: int) -> dict[str, str | None]:
-    # Loopback: looking up this machine's own name can fail or take seconds on a laptop.
-    env: dict[str, str | None] = {"GLOO_SOCKET_IFNAME": "lo0" if sys.platform == "darwin" else "lo"}
-    if backend == "nccl" and world_size > gpu_count():
-        env["NCCL_MULTI_RANK_GPU_ENABLE"] = "1"
-    return env
-
-
-def gpu_count() -> int:
-    """The number of CUDA devices here; does not initialise CUDA."""
-    import torch
-
-    return torch.cuda.device_count()
-
-
-def nccl_ranks(wanted: int) -> int:
-    """How many NCCL ranks can run here if `wanted` would be best: 0 without a GPU."""
-    import torch
-
-    gpus = gpu_count()
-    if gpus == 1 and torch.cuda.nccl.version() >= (2, 30):
-        return wanted  # NCCL 2.30 lets several ranks share one GPU
-    return min(wanted, gpus)
 
 
 class _Ranks:

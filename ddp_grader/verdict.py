@@ -52,8 +52,10 @@ class GradeEnded(Exception):
         self.verdict = verdict
 
 
-def explain(run: Run) -> Verdict:
+def explain(run: Run, mismatch: str = "") -> Verdict:
     """The verdict on a run in which some rank did not return.
+
+    `mismatch` is PyTorch's own description of collectives that do not fit together, if there is one.
 
     The cause comes first: a rank that died or raised explains others that wait for it.
     """
@@ -61,7 +63,7 @@ def explain(run: Run) -> Verdict:
     if left := _of(run, NotAttempted):
         return Verdict(NOT_ATTEMPTED, left[0].message)
     if died := _of(run, Died):
-        return _explain_died(run, died, output)
+        return _explain_died(run, died, output, mismatch)
     if raised := _of(run, Raised):
         return _explain_raised(run, raised, output)
     return _explain_hung(run, _of(run, Hung), output)
@@ -77,14 +79,14 @@ def _of(run: Run, kind: type) -> list:
     return [outcome for outcome in run.outcomes if isinstance(outcome, kind)]
 
 
-def _explain_died(run: Run, died: list[Died], output: str) -> Verdict:
+def _explain_died(run: Run, died: list[Died], output: str, mismatch: str) -> Verdict:
     first = died[0]
     by_signal = first.signal is not None
     return Verdict(
         DIED,
         what=f"{ranks([o.rank for o in died])} {first.how} and never reported completion",
         where=_tell_all(run),
-        cause="a collective whose ranks pass tensors of different sizes or dtypes aborts Gloo"
+        cause=mismatch or "a collective whose ranks pass tensors of different sizes or dtypes aborts Gloo"
         if first.signal == 6
         else "the process was lost in the middle of its work"
         if by_signal
