@@ -30,7 +30,7 @@ CASES = {
                 pass
         """,
         "hung",
-        ["rank 1 never came back", "rank 1 still runs at answer.py:6", "rank 0 returned"],
+        ["rank 1 never came back", "rank 1 still runs at answer.py:", "rank 0 returned"],
     ),
     "skips a collective on one rank": (
         """
