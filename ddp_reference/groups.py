@@ -2,6 +2,7 @@
 
 import gc
 import os
+import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -88,4 +89,7 @@ def _destroy_group() -> None:
     exception` (https://github.com/pytorch/pytorch/pull/179291).
     """
     gc.collect()  # a DDP model contains reference cycles
+    # Before torch 2.8 this thread keeps the GIL while it waits for those, which may need it to let go of a tensor
+    # (https://github.com/pytorch/pytorch/pull/154976). They get it now.
+    time.sleep(0.1)
     dist.destroy_process_group()
