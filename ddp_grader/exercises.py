@@ -91,7 +91,7 @@ class Grade:
 
     def fail(self, what: str, *, rank: int | None = None, cause: str = "", next_step: str = "") -> None:
         """End the exercise with 'wrong value'."""
-        if rank is not None and f"rank {rank}" not in what:
+        if rank is not None and not what.startswith(f"rank {rank}"):
             what = f"rank {rank}: {what}"
         output = shown_output(self._last_run) if self._last_run else ""
         raise GradeEnded(Verdict(WRONG_VALUE, what, "", cause, next_step, output))

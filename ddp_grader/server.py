@@ -31,7 +31,10 @@ _PRELOADED = (
     "torch.nn.parallel",
     "torch.optim",
     "torch._dynamo",
+    "torch.distributed.algorithms.ddp_comm_hooks.default_hooks",
+    "torch.distributed.algorithms.join",
     "ddp_grader.rank",
+    "ddp_grader.demo",
 )
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36

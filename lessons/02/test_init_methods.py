@@ -18,7 +18,7 @@ from ddp_grader.verdict import GradeEnded, explain
 # SOON for cases in which some ranks come, and must have come by then.
 SHORT, SOON, LONG = 0.1, 0.8, 20
 # As long as this a scenario with a missing peer may take. Then a rank that still waits is hung.
-PATIENCE = 8.0
+PATIENCE = 6.0
 VARIABLES = ["RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"]
 HOST = "127.0.0.1"
 # Nobody listens there, and a rank other than 0 only tries to connect.

@@ -100,6 +100,12 @@ if __name__ == "__main__":
     show(demo_shuffle, ranks=2)
 
 # %% [markdown]
+# ```output
+# rank 0 | this process's generator [3, 1, 5, 6, 7, 4, 0, 2]   seed 0 [4, 0, 7, 3, 2, 5, 1, 6]
+# rank 1 | this process's generator [5, 7, 1, 3, 6, 0, 4, 2]   seed 0 [4, 0, 7, 3, 2, 5, 1, 6]
+# ```
+
+# %% [markdown]
 # [`torch.Generator`](https://docs.pytorch.org/docs/stable/generated/torch.Generator.html) is a
 # source of random numbers of its own. It has two advantages over `torch.manual_seed(0)` followed
 # by `torch.randperm(8)`: the result does not depend on what was drawn before, and what is drawn
@@ -236,6 +242,14 @@ if __name__ == "__main__":
     show(demo_shards, ranks=4)
 
 # %% [markdown]
+# ```output
+# rank 0 | padded [0, 4, 8]   dropped [0, 4]   DistributedSampler [0, 4, 8]
+# rank 1 | padded [1, 5, 9]   dropped [1, 5]   DistributedSampler [1, 5, 9]
+# rank 2 | padded [2, 6, 0]   dropped [2, 6]   DistributedSampler [2, 6, 0]
+# rank 3 | padded [3, 7, 1]   dropped [3, 7]   DistributedSampler [3, 7, 1]
+# ```
+
+# %% [markdown]
 # ### In practice: every rank shuffles for itself
 #
 # **What you see.** Nothing. The loss goes down, the model is a little worse than expected.
@@ -255,8 +269,9 @@ if __name__ == "__main__":
 #
 # **Why.** Index 17 must mean the same sample everywhere. On two machines, `os.listdir` and `glob`
 # may list the same folder in different orders: [their order is
-# arbitrary](https://docs.python.org/3/library/os.html#os.listdir). The same is true of iterating
-# over a `set` of strings. So the shards overlap, although the indices do not. The hang comes from
+# arbitrary](https://docs.python.org/3/library/os.html#os.listdir)
+# ([pytorch#70103](https://github.com/pytorch/pytorch/issues/70103)). The same is true of iterating
+# over a `set` of strings, even on one machine. So the shards overlap, although the indices do not. The hang comes from
 # data sets of different *lengths*: one machine has found some files less, and its ranks make a
 # step less.
 #
@@ -279,7 +294,7 @@ if __name__ == "__main__":
 # ```mermaid
 # flowchart LR
 #     G["process group:<br/>rank, world size"] -.-> S
-#     S["DistributedSampler<br/>my indices"] -- "4 3 ..." --> B["DataLoader<br/>batch_size of them"]
+#     S["DistributedSampler<br/>my indices"] -- "4 2 ..." --> B["DataLoader<br/>batch_size of them"]
 #     D["data set<br/>all samples"] --> B
 #     B --> T["training step<br/>of this rank"]
 # ```
@@ -315,8 +330,8 @@ if __name__ == "__main__":
 # | 8 ranks, divided | 32 | 256 | 196 |
 # | 8 ranks, not divided | 256 | 2048 | 25 |
 #
-# The second row is the same training as the first, only faster. The third one is another
-# training: an eighth of the steps, each with a gradient of 2048 samples. It can be made to work
+# The second row is the same training as the first, only faster (BatchNorm aside, which lesson 04
+# treats). The third one is another training: an eighth of the steps, each with a gradient of 2048 samples. It can be made to work
 # with another learning rate (lesson 08), but it should be a decision, not an accident.
 #
 # ### Two times drop_last
@@ -413,6 +428,18 @@ if __name__ == "__main__":
     show(demo_loader, ranks=3, args=(True,))
 
 # %% [markdown]
+# ```output
+# drop_last=False
+# rank 0 | step 0: [0, 3]   step 1: [6, 9]   step 2: [12, 15]   step 3: [18]
+# rank 1 | step 0: [1, 4]   step 1: [7, 10]   step 2: [13, 16]   step 3: [19]
+# rank 2 | step 0: [2, 5]   step 1: [8, 11]   step 2: [14, 17]   step 3: [0]
+# drop_last=True
+# rank 0 | step 0: [0, 3]   step 1: [6, 9]   step 2: [12, 15]
+# rank 1 | step 0: [1, 4]   step 1: [7, 10]   step 2: [13, 16]
+# rank 2 | step 0: [2, 5]   step 1: [8, 11]   step 2: [14, 17]
+# ```
+
+# %% [markdown]
 # Read a column from top to bottom: in step 0, all ranks together have samples 0 to 5. That is the
 # batch that one process would have. In the last step with `drop_last=False`, sample 0 comes a
 # second time.
@@ -426,8 +453,8 @@ if __name__ == "__main__":
 # works through the whole data set, so each epoch is eight epochs.
 #
 # **What to do.** Print `len(loader)` on rank 0 at the start: it should be the number of samples
-# divided by the global batch. One line that finds this mistake, the one in the table above, and a
-# loader that is empty because `drop_last=True` met a small data set.
+# divided by the global batch. This line finds three mistakes: the missing sampler, the batch that
+# was not divided, and a loader that is empty because `drop_last=True` met a small data set.
 
 # %% [markdown]
 # ## A new order in each epoch
@@ -454,6 +481,14 @@ def demo_set_epoch():
 
 if __name__ == "__main__":
     show(demo_set_epoch, ranks=2)
+
+# %% [markdown]
+# ```output
+# rank 0 | without set_epoch [[4, 7, 2, 1], [4, 7, 2, 1], [4, 7, 2, 1]]
+# rank 0 | with set_epoch    [[4, 7, 2, 1], [5, 2, 7, 1], [0, 7, 6, 1]]
+# rank 1 | without set_epoch [[0, 3, 5, 6], [0, 3, 5, 6], [0, 3, 5, 6]]
+# rank 1 | with set_epoch    [[0, 3, 5, 6], [4, 6, 3, 0], [4, 2, 5, 3]]
+# ```
 
 # %% [markdown]
 # Without it, every epoch is epoch 0: the same order, the same batches, although `shuffle=True`
@@ -507,6 +542,17 @@ def run_epochs(loader: DataLoader, epochs: int, *, start_epoch: int = 0) -> Iter
 #
 # </details>
 #
+# <details><summary>Hint 3</summary>
+#
+# ```python
+# for epoch in range(start_epoch, epochs):
+#     ...                        # set_epoch, if the sampler has it
+#     for batch in loader:
+#         yield ...
+# ```
+#
+# </details>
+#
 # Training loops get short:
 
 
@@ -519,6 +565,18 @@ def demo_run_epochs():
 
 if __name__ == "__main__":
     show(demo_run_epochs, ranks=2)
+
+# %% [markdown]
+# ```output
+# rank 0 | epoch 0: [8, 5, 7]
+# rank 0 | epoch 0: [2, 3, 11]
+# rank 0 | epoch 1: [1, 6, 11]
+# rank 0 | epoch 1: [5, 2, 10]
+# rank 1 | epoch 0: [0, 9, 4]
+# rank 1 | epoch 0: [10, 1, 6]
+# rank 1 | epoch 1: [4, 8, 0]
+# rank 1 | epoch 1: [3, 9, 7]
+# ```
 
 # %% [markdown]
 # ### In practice: set_epoch at the wrong place
@@ -597,6 +655,14 @@ if __name__ == "__main__":
     show(demo_padding, ranks=1)
 
 # %% [markdown]
+# ```output
+# rank 0 | 8 samples on 4 ranks: 0 added; on 8 ranks: 0
+# rank 0 | 9 samples on 4 ranks: 3 added; on 8 ranks: 7
+# rank 0 | 10 samples on 4 ranks: 2 added; on 8 ranks: 6
+# rank 0 | 3 samples on 4 ranks: 1 added; on 8 ranks: 5
+# ```
+
+# %% [markdown]
 # ## Evaluation: every sample exactly once
 #
 # In evaluation, padding is a mistake. Each sample should count once. Here is a test set of ten
@@ -624,8 +690,19 @@ if __name__ == "__main__":
     show(demo_padded_accuracy, ranks=4)
 
 # %% [markdown]
-# The same model, the same test set, another number of ranks, another accuracy. Sample 0 was
-# counted twice. `drop_last=True` is no way out: then two samples are not tested at all.
+# ```output
+# rank 0 | accuracy 0.900 (9 of 10)
+# rank 1 | accuracy 0.900 (9 of 10)
+# rank 0 | accuracy 0.833 (10 of 12)
+# rank 1 | accuracy 0.833 (10 of 12)
+# rank 2 | accuracy 0.833 (10 of 12)
+# rank 3 | accuracy 0.833 (10 of 12)
+# ```
+
+# %% [markdown]
+# The same model, the same test set, another number of ranks, another accuracy. On 4 ranks, samples
+# 0 and 1 are counted twice, and 0 is the wrong one. `drop_last=True` is no way out: then two samples
+# are not tested at all.
 #
 # The way out is to give up promise 3. Why were equal counts needed? Because each training step
 # has a collective. A loop without collectives does not need them. So in evaluation each rank
@@ -709,6 +786,14 @@ if __name__ == "__main__":
     show(demo_exact_accuracy, ranks=4)
 
 # %% [markdown]
+# ```output
+# rank 0 | my samples [0, 4, 8]   accuracy 0.900 (9 of 10)
+# rank 1 | my samples [1, 5, 9]   accuracy 0.900 (9 of 10)
+# rank 2 | my samples [2, 6]   accuracy 0.900 (9 of 10)
+# rank 3 | my samples [3, 7]   accuracy 0.900 (9 of 10)
+# ```
+
+# %% [markdown]
 # ### In practice: validation hangs, but not always
 #
 # **What you see.** The loop below works with 8 samples on 2 ranks. With 9, rank 0 has a batch more:
@@ -723,8 +808,8 @@ if __name__ == "__main__":
 # ```text
 # hung
 # what       rank 0 never came back
-# where      rank 0 waits in all_reduce at evaluation.py:11
-#            rank 1 returned at evaluation.py:12
+# where      rank 0 waits in all_reduce at evaluation.py:13
+#            rank 1 returned at evaluation.py:14
 # cause      rank 1 left without entering that collective
 # ```
 #
@@ -782,8 +867,14 @@ if __name__ == "__main__":
     show(demo_split, ranks=2)
 
 # %% [markdown]
-# Without the generator, the validation samples of rank 0 are training samples of rank 1. The
-# model is tested on what it was trained on.
+# ```output
+# rank 0 | validation samples: [3, 8] without generator, [6, 2] with
+# rank 1 | validation samples: [8, 2] without generator, [6, 2] with
+# ```
+
+# %% [markdown]
+# Without the generator, sample 3 is kept for validation on rank 0, and rank 1 trains on it. With DDP
+# there is only one model, so it is tested on what it was trained on.
 #
 # ### In practice: validation is too good
 #
@@ -794,7 +885,7 @@ if __name__ == "__main__":
 # for its augmentation, a seed for each rank, and its split drew from the same global generator.
 #
 # **What to do.** `generator=torch.Generator().manual_seed(0)`, on all ranks. Better still, make the
-# split once and store its indices in a file: then it also survives a change of the data set.
+# split once and store its indices in a file. Then it does not depend on a seed at all.
 
 # %% [markdown]
 # ### Augmentation in worker processes
@@ -845,6 +936,14 @@ def demo_workers(seed_each):
 
 if __name__ == "__main__":
     show(demo_workers, ranks=2, args=(False,), group=False)
+
+# %% [markdown]
+# ```output
+# rank 0 | epoch 0: worker 0 drew [0.782 0.054], worker 1 drew [0.694 0.298]
+# rank 0 | epoch 1: worker 0 drew [0.643 0.877], worker 1 drew [0.063 0.148]
+# rank 1 | epoch 0: worker 0 drew [0.782 0.054], worker 1 drew [0.694 0.298]
+# rank 1 | epoch 1: worker 0 drew [0.643 0.877], worker 1 drew [0.063 0.148]
+# ```
 
 # %% [markdown]
 # Both ranks draw the same numbers. With eight GPUs you would have an eighth of the variety in
@@ -921,6 +1020,14 @@ def seed_worker(worker_id: int, rank: int) -> None:
 # %%
 if __name__ == "__main__":
     show(demo_workers, ranks=2, args=(True,), group=False)
+
+# %% [markdown]
+# ```output
+# rank 0 | epoch 0: worker 0 drew [0.782 0.054], worker 1 drew [0.694 0.298]
+# rank 0 | epoch 1: worker 0 drew [0.643 0.877], worker 1 drew [0.063 0.148]
+# rank 1 | epoch 0: worker 0 drew [0.654 0.299], worker 1 drew [0.134 0.199]
+# rank 1 | epoch 1: worker 0 drew [0.111 0.022], worker 1 drew [0.152 0.443]
+# ```
 
 # %% [markdown]
 # ### In practice: a generator that is made too early
@@ -1070,7 +1177,7 @@ def resume_sampler(
 #
 # </details>
 #
-# Two ranks stop after two steps. They go on as two ranks, or as three:
+# Two ranks stop after one step of 6 samples. They go on as two ranks, or as three:
 
 
 # %%
@@ -1089,13 +1196,27 @@ if __name__ == "__main__":
     show(demo_resume, ranks=3, args=(6,))
 
 # %% [markdown]
+# ```output
+# epoch 1, not interrupted
+# rank 0 | [5, 6, 11]   [7, 1, 9]   [10, 13]
+# rank 1 | [15, 4, 2]   [12, 0, 8]   [3, 14]
+# the rest of it, after 6 samples
+# rank 0 | [7, 1, 9]   [10, 13]
+# rank 1 | [12, 0, 8]   [3, 14]
+# the same rest, on three ranks
+# rank 0 | [7, 0]   [10, 14]
+# rank 1 | [12, 9]   [3, 5]
+# rank 2 | [1, 8]   [13, 15]
+# ```
+
+# %% [markdown]
 # ### In practice: counting at the wrong place
 #
 # **What you see.** After resuming, some samples of the epoch never come.
 #
 # **Why.** The sampler itself was made to count the indices that it gave out. But workers load
-# ahead. With batches of 4 and two workers, the sampler has given out 20 indices when the first
-# batch reaches the training loop.
+# ahead, by default two batches each. With batches of 4 and two workers, the sampler has given out
+# 20 indices when the first batch reaches the training loop.
 #
 # | batches trained on | samples trained on | given out, `num_workers=0` | given out, `num_workers=2` |
 # |---|---|---|---|

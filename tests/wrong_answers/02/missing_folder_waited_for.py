@@ -2,7 +2,7 @@
 symptom: five minutes of silence for a typing error in the path
 source: pytorch/pytorch#48475
 exercise: 2.3
-says: 8 s
+says: in a folder that does not exist
 """
 from datetime import timedelta
 from pathlib import Path

@@ -2,7 +2,7 @@
 symptom: works until a rank starts a little later than the others
 source: own
 exercise: 2.1
-says: timeout
+says: an exception that the exercise does not ask for
 verdict: raised
 """
 import os

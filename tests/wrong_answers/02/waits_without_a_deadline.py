@@ -2,7 +2,7 @@
 symptom: a clear message would come, if the loop ever ended
 source: own (a hang instead of an error)
 exercise: 2.6
-says: never comes
+says: never come
 """
 import time
 from datetime import timedelta
