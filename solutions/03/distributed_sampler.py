@@ -271,9 +271,9 @@ if __name__ == "__main__":
 # may list the same folder in different orders: [their order is
 # arbitrary](https://docs.python.org/3/library/os.html#os.listdir)
 # ([pytorch#70103](https://github.com/pytorch/pytorch/issues/70103)). The same is true of iterating
-# over a `set` of strings, even on one machine. So the shards overlap, although the indices do not. The hang comes from
-# data sets of different *lengths*: one machine has found some files less, and its ranks make a
-# step less.
+# over a `set` of strings, even on one machine. So the shards overlap, although the indices do not.
+# The hang comes from data sets of different *lengths*: one machine has found some files less, and
+# its ranks make a step less.
 #
 # **What to do.** `sorted(os.listdir(folder))`. And let the ranks compare the number of samples
 # once, at the start.
@@ -331,8 +331,9 @@ if __name__ == "__main__":
 # | 8 ranks, not divided | 256 | 2048 | 25 |
 #
 # The second row is the same training as the first, only faster (BatchNorm aside, which lesson 04
-# treats). The third one is another training: an eighth of the steps, each with a gradient of 2048 samples. It can be made to work
-# with another learning rate (lesson 08), but it should be a decision, not an accident.
+# treats). The third one is another training: an eighth of the steps, each with a gradient of 2048
+# samples. It can be made to work with another learning rate (lesson 08), but it should be a
+# decision, not an accident.
 #
 # ### Two times drop_last
 #
