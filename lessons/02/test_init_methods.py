@@ -4,8 +4,9 @@ import os
 import re
 import socket
 import tempfile
+import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import torch
@@ -21,7 +22,8 @@ SHORT, SOON, LONG = 0.1, 0.8, 20
 PATIENCE = 6.0
 VARIABLES = ["RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"]
 HOST = "127.0.0.1"
-# Nobody listens there, and a rank other than 0 only tries to connect.
+# This machine too, but nobody listens there.
+DEAD_HOST = "127.0.0.2"
 DEAD_PORT = 1
 
 
@@ -104,6 +106,23 @@ def leave():
 
 def plain(report):
     return {key: value for key, value in report.items() if key != "keep"}
+
+
+@contextmanager
+def dead_end():
+    """A port at DEAD_HOST where nobody listens, and a function: was there a knock at HOST instead?"""
+    knocks = []
+    with socket.create_server((HOST, 0)) as trap:
+
+        def hang_up():
+            with suppress(OSError):  # closed at the end
+                while True:
+                    connection, _ = trap.accept()
+                    knocks.append(1)
+                    connection.close()
+
+        threading.Thread(target=hang_up, daemon=True).start()
+        yield trap.getsockname()[1], lambda: bool(knocks)
 
 
 def line_up(name, number, count, patience=3.0):
@@ -207,6 +226,17 @@ def reports_in_time(
     return run.values
 
 
+def check_host(grade, report, call):
+    """It went to the host that it was told, not to the one that is usual on one machine."""
+    grade.check(
+        not report["elsewhere"],
+        f"{call} = {DEAD_HOST} connected to {HOST}",
+        rank=1,
+        cause="the host is fixed, so that ranks on another machine would look for rank 0 at home",
+        next_step="use the address that was given, also on rank 0",
+    )
+
+
 def check_noticed(grade, rank, report, call):
     """A rank whose peer never came raised, and is in no group."""
     grade.check(
@@ -251,8 +281,9 @@ def join_env_wrong(lesson):
     """Process 0 tries all gaps, process 1 is a rank 1 without its rank 0."""
     number, _, port = who()
     if number == 1:
-        pretend(RANK=1, WORLD_SIZE=2, MASTER_ADDR=HOST, MASTER_PORT=DEAD_PORT)
-        return plain(attempt(lesson.init_from_env, "gloo", SHORT))
+        with dead_end() as (dead_port, knocked):
+            pretend(RANK=1, WORLD_SIZE=2, MASTER_ADDR=DEAD_HOST, MASTER_PORT=dead_port)
+            return plain(attempt(lesson.init_from_env, "gloo", SHORT)) | {"elsewhere": knocked()}
     reports = []
     for gap in GAPS:
         # A world of size 1: defaults that fill the gap lead to a group, not into a long wait.
@@ -277,6 +308,7 @@ def test_2_1_init_from_env(grade):
     )
     for gap, report in zip(GAPS, reports, strict=True):
         _check_gap(grade, gap, report)
+    check_host(grade, alone, "init_from_env with MASTER_ADDR")
     check_noticed(grade, 1, alone, "init_from_env")
 
 
@@ -343,7 +375,9 @@ def join_tcp_wrong(lesson):
     number, _, port = who()
     pretend(**dict.fromkeys(VARIABLES))
     if number == 1:
-        return plain(attempt(lesson.init_from_tcp, HOST, DEAD_PORT, 1, 2, "gloo", SHORT))
+        with dead_end() as (dead_port, knocked):
+            report = attempt(lesson.init_from_tcp, DEAD_HOST, dead_port, 1, 2, "gloo", SHORT)
+            return plain(report) | {"elsewhere": knocked()}
     reports = []
     for rank, size in BAD_RANKS:
         reports.append(plain(attempt(lesson.init_from_tcp, HOST, DEAD_PORT, rank, size, "gloo", SHORT)))
@@ -390,6 +424,7 @@ def test_2_2_init_from_tcp(grade):
         cause="a group of one rank is fine",
         next_step="refuse only ranks outside 0 .. world_size - 1",
     )
+    check_host(grade, alone, "init_from_tcp with host")
     check_noticed(grade, 1, alone, "init_from_tcp")
 
 
@@ -837,17 +872,20 @@ def join_with_deadline(lesson, backend):
 
 def wait_in_vain(lesson, backend, ranks, size):
     """Each process has the rank that stands in ranks. The rank -1 is a rank 1 without rank 0."""
-    timeout_s = SOON
     number, count, port = who()
     pretend(**dict.fromkeys(VARIABLES))
-    rank = ranks[number]
+    rank, host, timeout_s = ranks[number], HOST, SOON
+    stack = ExitStack()
+    knocked = bool
     if rank < 0:
-        rank, port, timeout_s = 1, DEAD_PORT, SHORT
+        port, knocked = stack.enter_context(dead_end())
+        rank, host, timeout_s = 1, DEAD_HOST, SHORT
     line_up("ready", number, count)
     time.sleep(0.04 if number else 0)
-    report = attempt(lesson.init_with_deadline, HOST, port, rank, size, backend, timeout_s)
+    report = attempt(lesson.init_with_deadline, host, port, rank, size, backend, timeout_s)
     line_up("done", number, count)
-    return plain(report) | {"rank": rank, "port": port, "timeout_s": timeout_s}
+    told = {"rank": rank, "host": host, "address": f"{host}:{port}", "timeout_s": timeout_s}
+    return plain(report) | told | {"elsewhere": knocked()}
 
 
 @exercise("2.6", "An error that names the missing")
@@ -875,17 +913,18 @@ def test_2_6_init_with_deadline(grade):
     )
     for report in reports:
         story = f"where of {size} ranks the ranks {', '.join(map(str, came))} came"
-        if report["port"] == DEAD_PORT:
+        if report["host"] == DEAD_HOST:
             story = "where rank 0 never opened its store"
         elif len(ranks) > 2:
             story += " (two processes said that they are rank 1)"
+        check_host(grade, report, "init_with_deadline with host")
         check_noticed(grade, report["rank"], report, f"init_with_deadline, {story},")
         _check_words(grade, report, story, len(came), size, missing)
 
 
 def _check_words(grade, report, story, came, size, missing):
     rank, text, timeout_s = report["rank"], report["text"], report["timeout_s"]
-    address = f"{HOST}:{report['port']}"
+    address = report["address"]
     said = f"init_with_deadline, {story}, raised {report['error']!r}"
     grade.check(
         "TimeoutError" in report["types"],
@@ -916,7 +955,7 @@ def _check_words(grade, report, story, came, size, missing):
         next_step='put f"{host}:{port}" into the message',
     )
     rest = text.replace(address, " ")
-    if report["port"] == DEAD_PORT:
+    if report["host"] == DEAD_HOST:
         grade.check(
             re.search(r"\brank\s*0\b", rest, re.IGNORECASE) is not None,
             f'{said}, without the words "rank 0"',

@@ -875,8 +875,8 @@ def demo_with_block():
     try:
         with process_group(init_from_env, "gloo", timeout_s=30):
             print(f"inside: {dist.get_world_size()} ranks")
-            raise RuntimeError("loss is nan")
-    except RuntimeError as error:
+            raise ValueError("loss is nan")
+    except ValueError as error:
         print(f"outside: {error}; still in a group: {dist.is_initialized()}")
 
 

@@ -49,13 +49,13 @@ def test_the_seed_matters(weights, weights_of_one):
 
 
 def train_a_torchvision_model(file):
-    main(["--model=shufflenet_v2_x0_5", "--epochs=1", "--batch-size=400", f"--checkpoint={file}"])
+    main(["--model=shufflenet_v2_x0_5", "--epochs=1", "--batch-size=1000", f"--checkpoint={file}"])
 
 
 def test_torchvision_model_with_buffers(run_ranks, tmp_path):
     run_ranks(train_a_torchvision_model, 2, tmp_path / "state.pt")
     state = torch.load(tmp_path / "state.pt", weights_only=True)["model"]
-    assert state["1.conv1.1.num_batches_tracked"] == 1437 // 400
+    assert state["1.conv1.1.num_batches_tracked"] == 1
 
 
 def fail_on_rank_1():
