@@ -10,8 +10,10 @@ import os
 import pickle
 import re
 import signal
+import socket
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -215,7 +217,17 @@ def _set_device(job: Job) -> None:
         torch.cuda.set_device(_device)
 
 
+def _wait_for_store(port: int) -> None:
+    """Wait until rank 0's store listens. A TCPStore that knocks too early waits half a second before it tries again."""
+    while True:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.002)
+
+
 def _init_group(job: Job) -> None:
+    if job.rank > 0:
+        _wait_for_store(job.store_port)
     store = dist.TCPStore(
         "127.0.0.1",
         job.store_port,
