@@ -7,12 +7,15 @@ line as it goes, in a small file mapped into memory, which its parent reads.
 from __future__ import annotations
 
 import mmap
+import signal
 import struct
 import sys
 import threading
 from pathlib import Path
 from types import FrameType
 
+# Makes a rank write its Python stack, as a last resort.
+DUMP_SIGNAL = signal.SIGUSR1
 _SLOT = struct.Struct("<qq")  # last line, the main thread's identity
 
 

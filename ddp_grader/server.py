@@ -47,7 +47,7 @@ def prctl(option: int, value: int) -> None:
 
 
 def serve(control_fd: int) -> None:
-    """Serve requests from the socket `control_fd` until it closes, then end every descendant.
+    """Serve requests from the socket `control_fd` until it closes, then end every descendant and itself.
 
     Requests: "fork" with two descriptors (the rank's socket, its output pipe), answered with ("forked", pid);
     "clean", answered with ("cleaned", command lines of processes that had to be killed besides
@@ -96,7 +96,7 @@ def serve(control_fd: int) -> None:
                 answers.send(("cleaned", strays))
             else:  # the user closed the socket, or is dead
                 end_descendants()
-                return
+                os._exit(0)  # without PyTorch's half a second of tidying up
 
 
 def _become_rank(fds: list[int], of_server: list) -> None:

@@ -15,7 +15,6 @@ from pathlib import Path
 import psutil
 
 from ddp_grader import lines
-from ddp_grader.rank import DUMP_SIGNAL
 from ddp_grader.stacks import Stack, is_collective, last_dump, read_stack
 
 _FIRST_LOOK = 0.15  # seconds after a rank ended, while others run
@@ -82,7 +81,7 @@ class HangWatch:
         file = self._folder / f"stack.{rank}"
         if not self._wait_for_dump(rank, before) and pid_if_late:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid_if_late, DUMP_SIGNAL)
+                os.kill(pid_if_late, lines.DUMP_SIGNAL)
             self._wait_for_dump(rank, before)
         _, main_thread = lines.read(self._folder / f"line.{rank}")
         text = file.read_text(errors="replace")[before:] if file.exists() else ""
