@@ -34,7 +34,6 @@ class GradeReporter(TerminalReporter):
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """No header."""
         self._session = session
-        self._session_start = __import__("_pytest.timing", fromlist=["Instant"]).Instant()
 
     def report_collect(self, final: bool = False) -> None:
         """No 'collected 8 items'."""
@@ -102,7 +101,9 @@ class GradeReporter(TerminalReporter):
             number, title = first.exercise
             verb = "mend" if attempted else "write"
             path = first.nodeid.rsplit("/", 1)[0]
-            again = f"pytest {path} -k {number.replace('.', '_')}"
+            folder = self.config.getoption("--submission")
+            whose = f" --submission {folder}" if folder else ""
+            again = f"pytest {path} -k {number.replace('.', '_')}{whose}"
             self.write_line(f"next: {verb} exercise {number} ({title}), then `{again}`")
 
     def _backends_line(self) -> str:
