@@ -464,7 +464,7 @@ def join_file_wrong(lesson, path):
         lost = attempt(lesson.init_from_file, "no folder/store", 1, 2, "gloo", SHORT)
         leave()
         return plain(lost), plain(attempt(lesson.init_from_file, "alone", 1, 2, "gloo", SHORT))
-    time.sleep(0.12 if number == 0 else 0)
+    time.sleep(0.12 if number == 0 else 0)  # the others have read what the dead rank 0 left
     report = attempt(lesson.init_from_file, path, number, 3, "gloo", SOON)
     report |= {"sum": None, "broken": ""}
     if not report["error"]:
@@ -491,20 +491,11 @@ def test_2_3_init_from_file(grade):
             check_group(grade, rank, report, len(every_rank), f"init_from_file with {path}")
     if grade.backend != "gloo":
         return
-    with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder, "store"))
-        grade.run(join_crashed, path, ranks=3, group=False)
-        *reports, (lost, alone) = reports_in_time(
-            grade,
-            join_file_wrong,
-            path,
-            ranks=4,
-            waited="init_from_file, on an old file, in a folder that does not exist (rank 3), or "
-            "without its peer (rank 3), waited",
-            cause="timeout_s does not arrive at the place that waits, or a FileStore was made in a "
-            "folder that does not exist, for which it waits 5 minutes",
-            next_step="look for the folder first; store.set_timeout(timedelta(seconds=timeout_s))",
-        )
+    # An old file is sometimes used without harm, by luck: nobody is lucky four times.
+    for _ in range(4):
+        *reports, (lost, alone) = _meet_an_old_file(grade)
+        if not _new_start(reports):
+            break
     _check_stale(grade, reports)
     grade.check(
         "FileNotFoundError" in lost["types"],
@@ -517,10 +508,32 @@ def test_2_3_init_from_file(grade):
     check_noticed(grade, 1, alone, "init_from_file")
 
 
+def _meet_an_old_file(grade):
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder, "store"))
+        grade.run(join_crashed, path, ranks=3, group=False)
+        return reports_in_time(
+            grade,
+            join_file_wrong,
+            path,
+            ranks=4,
+            waited="init_from_file, on an old file, in a folder that does not exist (rank 3), or "
+            "without its peer (rank 3), waited",
+            cause="timeout_s does not arrive at the place that waits, or a FileStore was made in a "
+            "folder that does not exist, for which it waits 5 minutes",
+            next_step="look for the folder first; store.set_timeout(timedelta(seconds=timeout_s))",
+        )
+
+
+def _new_start(reports):
+    """Three ranks came to an old file, and made a group that works."""
+    return all(report["sum"] == 6.0 for report in reports)
+
+
 def _check_stale(grade, reports):
     story = "an earlier run left its file; now three new ranks come, rank 0 last"
-    if all(report["sum"] == 6.0 for report in reports):
-        return  # a new start
+    if _new_start(reports):
+        return
     for rank, report in enumerate(reports):
         grade.check(
             bool(report["error"]),

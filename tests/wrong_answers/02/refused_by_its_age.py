@@ -2,7 +2,7 @@
 symptom: a job that crashed and is started again at once finds its own old file
 source: own
 exercise: 2.3
-says: old
+says: earlier run
 """
 import os
 import time

@@ -2,7 +2,7 @@
 symptom: after a crash the next start fails in a new way each time
 source: course list of mistakes (file left by an earlier run; epfml/powersgd#21)
 exercise: 2.3
-says: old
+says: earlier run
 """
 from datetime import timedelta
 from pathlib import Path
